@@ -97,6 +97,6 @@ export interface RecordIndex {
 export interface HourRange {
   readonly from: number;
   readonly to: number;
-  readonly producerId?: string;
-  readonly audit?: boolean;
+  readonly producerId: string | undefined;
+  readonly audit: boolean | undefined;
 }

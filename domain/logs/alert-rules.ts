@@ -10,7 +10,7 @@ export interface RuleCounts {
   /** Records of level ERROR or FATAL within the policy's window. */
   readonly errors?: number;
   /** When the newest record was received, Unix ms; undefined when there is none. */
-  readonly lastRecordAt?: number;
+  readonly lastRecordAt?: number | undefined;
 }
 
 const OFF: Verdict = { breached: false, reason: 'disabled' };

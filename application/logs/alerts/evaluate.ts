@@ -88,5 +88,5 @@ async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Pr
     counts.errorsBetween(from, to),
     policy.noLogsThresholdMinutes > 0 ? counts.lastRecordAt() : undefined,
   ]);
-  return { now, errors, ...(lastRecordAt === undefined ? {} : { lastRecordAt }) };
+  return { now, errors, lastRecordAt };
 }

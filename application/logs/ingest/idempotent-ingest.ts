@@ -11,6 +11,7 @@ import { bucketSubject, type EndedDays, requestStream } from '../../../domain/lo
 import type { Rejection } from '../../../domain/shared/index.js';
 import { type EventOrigin, isEvent, keyReused, newEvent, StreamEndedError } from '../../command/index.js';
 import { RETRY_MS } from '../../concurrency/index.js';
+import { maxPosition } from '../../consistency/index.js';
 import {
   type CommandContext,
   type EventLog,
@@ -87,7 +88,7 @@ export function createIdempotentIngest({ log, vault, origin, appended: onAppende
       await complete(requestStream(context.commandId, true), batches.audit, run, stored ? undefined : 0),
     ];
     const receipt = { request: stored?.request ?? request, receivedAt };
-    return { ...receipt, position: latestPosition(positions), repeated: first !== undefined };
+    return { ...receipt, position: positions.reduce(maxPosition), repeated: first !== undefined };
   };
 
   /** Appends the missing batches after the first `length` events, or after the stream's last event. */
@@ -156,10 +157,4 @@ async function retryAppend<T>(deadline: number, call: () => Promise<T>): Promise
       await delay(Math.random() * 2.5 * 2 ** attempt);
     }
   }
-}
-
-export function latestPosition(positions: readonly Position[]): Position {
-  let last = 0n;
-  for (const position of positions) if (position > last) last = position;
-  return last;
 }

@@ -11,10 +11,11 @@ import {
   StreamEndedError,
 } from '../../command/index.js';
 import type { Budget } from '../../concurrency/index.js';
+import { maxPosition } from '../../consistency/index.js';
 import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
 import { Abandoned, untilAborted } from '../query/query-budget.js';
 import { retentionAggregate } from '../retention/expire-records.js';
-import { createIdempotentIngest, latestPosition } from './idempotent-ingest.js';
+import { createIdempotentIngest } from './idempotent-ingest.js';
 import { type BodyFormat, type LineError, MAX_RECORDS, parseBody } from './parse-body.js';
 
 /** Bytes of all ingest: three bodies of the maximum size, or hundreds of usual ones. One caller may use two of them. */
@@ -162,7 +163,7 @@ export function createIngest(ports: IngestPorts) {
     const positions = await Promise.all(
       Array.from(batchesByStream, ([stream, waiting]) => appender.append(stream, waiting)),
     );
-    return { receivedAt, position: latestPosition(positions) };
+    return { receivedAt, position: positions.reduce(maxPosition, 0n) };
   }
 
   /** Reloads the closed days, so that retries and later requests use a day that is still open. */
@@ -177,7 +178,7 @@ export function createIngest(ports: IngestPorts) {
   }
 
   function waitUntilIndexed(position: Position): Promise<boolean> {
-    if (position > latest) latest = position;
+    latest = maxPosition(latest, position);
     return projectionProgress.wait('logs.records', position);
   }
 

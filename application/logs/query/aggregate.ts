@@ -52,12 +52,7 @@ async function countFromHours(
   const first = Math.ceil(from / HOUR_MS) * HOUR_MS;
   const end = to === undefined ? Number.MAX_SAFE_INTEGER : Math.floor((to + 1) / HOUR_MS) * HOUR_MS;
   if (!isCoveredByHours(filter, grouping) || end <= first) return [{ filter }];
-  const range = {
-    from: first,
-    to: end,
-    ...(producerId !== undefined && { producerId }),
-    ...(audit !== undefined && { audit }),
-  };
+  const range = { from: first, to: end, producerId, audit };
   const { counts, withoutEvents, withoutLevels } = await index.hours(range, checkpoint);
   const searched = new Set([
     ...(grouping.by === 'event' || event !== undefined ? withoutEvents : []),

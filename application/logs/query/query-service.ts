@@ -69,7 +69,7 @@ export function createLogQueries({
       const { cursor, ...request } = query;
       const after = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      const run = (stopped: AbortSignal) => searcher.page({ ...request, ...(after && { after }) }, stopped);
+      const run = (stopped: AbortSignal) => searcher.page({ ...request, after }, stopped);
       return toRejection(pages.get(JSON.stringify(query), run, signal).then((json) => ({ json })));
     },
 

@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly order: Order;
   readonly limit: number;
   /** Only records after it in the order. */
-  readonly after?: RecordPosition;
+  readonly after?: RecordPosition | undefined;
 }
 
 /** A record as the API returns it. */
@@ -71,7 +71,7 @@ export async function renderPage(
   const entries: RenderedEntry[] = [];
   let bytes = 0;
   let hasMore = false;
-  const hits = search(index, { filter, order, checkpoint, ...(after && { after }) }, limit + 1);
+  const hits = search(index, { filter, order, checkpoint, after }, limit + 1);
   for await (const batch of batchHits(hits)) {
     for (const entry of await renderHits(batch, checkpoint)) {
       hasMore = entries.length === limit || (entries.length > 0 && bytes + entry.json.length > PAGE_BYTES);

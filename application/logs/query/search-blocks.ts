@@ -8,7 +8,7 @@ import type { Checkpoint } from './query-budget.js';
 export interface Search {
   readonly filter: Filter;
   readonly order: Order;
-  readonly after?: RecordPosition;
+  readonly after?: RecordPosition | undefined;
   readonly checkpoint: Checkpoint;
 }
 
@@ -48,11 +48,7 @@ export async function* search(
         let remaining = MAX_CHARACTERS;
         for (; pending.length < concurrency && remaining > 0 && !next.done; next = await refs.next()) {
           remaining -= next.value.size;
-          const hits = hitsIn(
-            next.value,
-            { filter: narrowedFilter, order, checkpoint, ...(after && { after }) },
-            limit,
-          );
+          const hits = hitsIn(next.value, { filter: narrowedFilter, order, checkpoint, after }, limit);
           // A rejection is reported by `Promise.all` below, unless the next block's error comes first.
           hits.catch(() => {});
           pending.push(hits);

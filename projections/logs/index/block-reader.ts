@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { createFairSemaphore, createSingleFlight } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
-import type { Cache, Vault } from '../../../application/ports/index.js';
+import type { Vault } from '../../../application/ports/index.js';
 import { type DecodedBlock, decodeBlock } from './block.js';
 import { mayHold } from './bloom-filter.js';
 import { decryptAndInflate } from './compress-and-seal.js';
@@ -21,19 +21,9 @@ const MAX_READ_BYTES = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
-export interface BlockReader {
-  read<T>(block: BlockRef, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
-  /** For each block whether it may hold all of the terms; only open blocks have a filter in their row. */
-  mayHold(
-    name: string,
-    part: Partition,
-    headers: readonly BlockHeader[],
-    terms: readonly number[],
-  ): Promise<readonly boolean[]>;
-  readonly caches: readonly Cache[];
-}
+export type BlockReader = ReturnType<typeof createBlockReader>;
 
-export function createBlockReader(db: Db, vault: Vault): BlockReader {
+export function createBlockReader(db: Db, vault: Vault) {
   const blocks = new LRUCache<string, Block>({ maxSize: BLOCK_CACHE_BYTES });
   const singleFlight = createSingleFlight();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTER_CACHE_BYTES });
@@ -116,7 +106,7 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
       sectionCache.cache,
     ],
 
-    async read(ref, look, needs = ALL) {
+    async read<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs = ALL): Promise<T | undefined> {
       const { header } = ref;
       if (header.chunks) return readSections(ref, look, needs);
       const result = await withBytes(costOf(header), async () => {
@@ -133,7 +123,13 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
       return full && readSections(full, (block) => look(trimmed(block)), needs);
     },
 
-    async mayHold(name, part, headers, terms) {
+    /** For each block whether it may hold all of the terms; only open blocks have a filter in their row. */
+    async mayHold(
+      name: string,
+      part: Partition,
+      headers: readonly BlockHeader[],
+      terms: readonly number[],
+    ): Promise<readonly boolean[]> {
       const rowFilters = await filtersInRows(
         name,
         part,

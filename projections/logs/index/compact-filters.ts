@@ -19,19 +19,13 @@ const MAX_BYTES = 1024 * 1024;
 /** Producer-days, per partition, with a cached number of uncompacted groups. */
 const MAX_CACHED = 1000;
 
-export interface FilterCompactor {
-  note(part: string, subject: string): void;
-  /** Compacts where worthwhile; to be called when the rows are written. */
-  compact(): Promise<void>;
-}
-
 interface PendingGroups {
   readonly part: string;
   readonly subject: string;
   count: number | undefined;
 }
 
-export function createFilterCompactor(build: Build): FilterCompactor {
+export function createFilterCompactor(build: Build) {
   const pendingByKey = new Map<string, PendingGroups>();
   const changed = new Set<PendingGroups>();
   const yieldIfDue = createYielder();
@@ -77,7 +71,7 @@ export function createFilterCompactor(build: Build): FilterCompactor {
   }
 
   return {
-    note(part, subject) {
+    note(part: string, subject: string) {
       const key = `${part} ${subject}`;
       const pending = pendingByKey.get(key) ?? { part, subject, count: undefined };
       pendingByKey.set(key, pending);
@@ -85,6 +79,7 @@ export function createFilterCompactor(build: Build): FilterCompactor {
       changed.add(pending);
     },
 
+    /** Compacts where worthwhile; to be called when the rows are written. */
     async compact() {
       for (const pending of changed) if ((pending.count ?? BLOCKS.min) >= BLOCKS.min) await compactSubject(pending);
       changed.clear();

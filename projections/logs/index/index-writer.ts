@@ -42,13 +42,8 @@ interface CachedOpenBlock {
   bytes: number;
 }
 
-export interface IndexWriter {
-  take(event: RecordedEvent<RecordsIngested>): Promise<void>;
-  flush(): Promise<void>;
-}
-
 /** Loads missing state from the rows; must be their only writer during its lifetime. */
-export function createIndexWriter(build: Build): IndexWriter {
+export function createIndexWriter(build: Build) {
   const { vault } = build;
   const openBlocks = new Map<string, CachedOpenBlock>();
   const hours = new Map<string, HourTally>();

@@ -83,17 +83,8 @@ export async function markErasedRequests(
   await mark();
 }
 
-/** All methods reject with `UnavailableError` if the build is dropped meanwhile. */
-export interface Receipts {
-  requestStreams(bucket: RetentionBucket): AsyncIterable<string>;
-  /** Bytes of a file that are ingested. */
-  offset(source: string): Promise<number | undefined>;
-  /** Buckets received before a day. */
-  receivedBefore(day: string, audit: boolean): Promise<readonly RetentionBucket[]>;
-  count(): Promise<number>;
-}
-
-export function createReceipts(db: Db, build: () => string | undefined): Receipts {
+/** Reads ingest metadata. All methods reject with `UnavailableError` if the build is dropped meanwhile. */
+export function createReceipts(db: Db, build: () => string | undefined) {
   async function readBuild<Found>(read: (name: string | undefined) => Promise<Found>): Promise<Found> {
     const name = build();
     const found = await read(name);
@@ -102,23 +93,27 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
   }
 
   return {
-    async *requestStreams(bucket) {
+    /** Streams of a bucket that hold one keyed request each. */
+    async *requestStreams(bucket: RetentionBucket) {
       const name = build();
       const rows = db.collection<RequestRow>(`${name}.${REQUESTS}`);
       for await (const { _id } of rows.find({ subject: bucketSubject(bucket) })) yield _id;
       await assertBuildExists(db, name);
     },
-    offset: (source) =>
+    /** Bytes of a file that are ingested. */
+    offset: (source: string) =>
       readBuild(async (name) => {
         const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
         return row?.offset;
       }),
-    receivedBefore: (day, audit) =>
+    /** Buckets received before a day. */
+    receivedBefore: (day: string, audit: boolean) =>
       readBuild(async (name) => {
         const buckets = db.collection<BucketRow>(`${name}.${BUCKETS}`);
         const rows = await buckets.find({ audit, received: { $lt: day } }).toArray();
         return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
       }),
+    /** Number of records in the index. */
     count: () =>
       readBuild(async (name) => {
         const hours = db.collection<HourRow>(`${name}.${HOURS}`);

@@ -21,11 +21,12 @@ export interface ReaderPorts {
   readonly version: () => unknown;
 }
 
-export interface CachingRecordIndex extends RecordIndex {
-  readonly caches: readonly Cache[];
-}
-
-export function createRecordIndex({ db, vault, build, version }: ReaderPorts): CachingRecordIndex {
+export function createRecordIndex({
+  db,
+  vault,
+  build,
+  version,
+}: ReaderPorts): RecordIndex & { readonly caches: readonly Cache[] } {
   const blockReader = createBlockReader(db, vault);
   const blockFinder = createBlockFinder({ db, vault, blockReader, version });
   const hourCache = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOUR_CACHE_BYTES });

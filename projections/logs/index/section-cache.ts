@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
-import type { Cache, Vault } from '../../../application/ports/index.js';
+import type { Vault } from '../../../application/ports/index.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
 import type { BlockRef } from './rows.js';
 import {
@@ -25,17 +25,11 @@ const MEMORY_FACTOR = 3;
 
 export const ALL: Needs = { instants: true, places: true, records: true };
 
-export interface SectionCache {
-  /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
-  open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined>;
-  readonly cache: Cache;
-}
-
 interface Read {
   readonly value: unknown;
 }
 
-export function createSectionCache(vault: Vault, sectionLoader: SectionLoader): SectionCache {
+export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
   const cache = new LRUCache<string, Read>({ maxSize: CACHE_BYTES });
   const namesBySubject = new LRUCache<string, Names>({ max: MAX_CACHED_SUBJECTS });
 
@@ -74,6 +68,7 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader): 
     return values;
   }
 
+  /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
   async function open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined> {
     const { header } = ref;
     const { count, chunks = [] } = header;

@@ -15,15 +15,9 @@ const MAX_LOADERS = 1000;
 
 type StoredSections = SectionsRow['sections'];
 
-export interface SectionLoader {
-  /**
-   * Decrypted sections of a block, as far as they exist; references to equal sections are resolved. Undefined when the
-   * block or its key is gone.
-   */
-  sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<DecryptedSections | undefined>;
-}
+export type SectionLoader = ReturnType<typeof createSectionLoader>;
 
-export function createSectionLoader(rowsOf: (name: string) => Collection<SectionsRow>, vault: Vault): SectionLoader {
+export function createSectionLoader(rowsOf: (name: string) => Collection<SectionsRow>, vault: Vault) {
   const loaders = new LRUCache<string, (id: string) => Promise<StoredSections | undefined>>({ max: MAX_LOADERS });
 
   const createLoader = (collection: string, names: readonly string[]) =>
@@ -44,7 +38,11 @@ export function createSectionLoader(rowsOf: (name: string) => Collection<Section
   }
 
   return {
-    async sections(block, kind, names) {
+    /**
+     * Decrypted sections of a block, as far as they exist; references to equal sections are resolved. Undefined when
+     * the block or its key is gone.
+     */
+    async sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<DecryptedSections | undefined> {
       const { subject } = block.header;
       const stored = await load(block, kind, names);
       if (!stored) return undefined;
