@@ -118,9 +118,9 @@ describe('the files of the chat on the disk', function () {
     await server.stop();
     rmSync(join(directory.path, 'files'), { recursive: true });
     server = await startServer(directory.path, ['chat']);
-    const told = () => server.lines.find((line) => line.includes('uploaded files are missing'));
-    await eventually(() => told() !== undefined);
-    expect(JSON.parse(told()!)).to.include({ lost: 1, looked: 1, store: join(directory.path, 'files') });
+    const report = () => server.lines.find((line) => line.includes('uploaded files are missing'));
+    await eventually(() => report() !== undefined);
+    expect(JSON.parse(report()!)).to.include({ lost: 1, looked: 1, store: join(directory.path, 'files') });
     const world = worldOf(server);
     expect((await read(world, admin, `/files/${filename}`)).status).to.equal(404);
     const another = await uploaded(world, admin);

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin, Listening } from '../support/chat-client.js';
+import { ask, devLogin, EventStream } from '../support/chat-client.js';
 import { run } from '../support/command-line.js';
 import { bytesIn } from '../support/directory-contents.js';
 import { type Server, startServer } from '../support/server-process.js';
@@ -33,7 +33,7 @@ describe('the people of the chat, for an operator', function () {
       const admin = await devLogin(base, 'admin@localhost');
       const [bob, carol] = [await devLogin(base, 'bob@example.org'), await devLogin(base, 'carol@example.org')];
       await ask(base, 'PUT', '/users/me', { token: bob.token, body: { userName: 'Robert' } });
-      const listening = await Listening.to(base, { token: bob.token });
+      const listening = await EventStream.to(base, { token: bob.token });
       const cursor = listening.ids.at(-1)!;
       expect((await erase(dataDir, 'admin@localhost')).stderr).to.equal(
         'annals: The last admin cannot be removed or lose the role\n',
@@ -45,9 +45,9 @@ describe('the people of the chat, for an operator', function () {
       const { body } = await ask(base, 'GET', '/users', { token: admin.token });
       expect(JSON.stringify(body)).not.to.match(/robert|bob/i);
       // What was told of them is told to nobody again.
-      const back = await Listening.to(base, { token: admin.token, headers: { 'last-event-id': cursor } });
-      await back.heard(1, 'RESET');
-      expect(JSON.stringify(back.told)).not.to.match(/robert|bob@/i);
+      const back = await EventStream.to(base, { token: admin.token, headers: { 'last-event-id': cursor } });
+      await back.received(1, 'RESET');
+      expect(JSON.stringify(back.frames)).not.to.match(/robert|bob@/i);
       back.close();
       const again = await devLogin(base, 'bob@example.org');
       expect(again.id).not.to.equal(bob.id);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Answered, ask, devLogin, Listening, type Member } from '../support/chat-client.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../support/chat-client.js';
 import { bytesIn } from '../support/directory-contents.js';
 import { type Server, startServer } from '../support/server-process.js';
 
@@ -98,17 +98,17 @@ describe('people who talk while the server is killed', function () {
       isPrivate: true,
       members: [bob.id],
     });
-    const listening = await Listening.to(base(), { token: bob.token });
+    const listening = await EventStream.to(base(), { token: bob.token });
     const path = `/channels/${channel.id}/messages`;
     await done('POST', path, { content: 'before' });
-    await listening.heard(1, 'NEW_MESSAGE');
+    await listening.received(1, 'NEW_MESSAGE');
     await server.stop('SIGKILL');
     await start();
     await done('POST', path, { content: 'after' });
     const headers = { 'last-event-id': listening.ids.at(-1)! };
-    const again = await Listening.to(base(), { token: bob.token, headers });
-    const [heard] = await again.heard(1, 'NEW_MESSAGE');
-    expect(heard!.payload).to.deep.include({ content: 'after', author: { id: ada.id, userName: 'ada' } });
+    const again = await EventStream.to(base(), { token: bob.token, headers });
+    const [received] = await again.received(1, 'NEW_MESSAGE');
+    expect(received!.payload).to.deep.include({ content: 'after', author: { id: ada.id, userName: 'ada' } });
     again.close();
     const cyd = await devLogin(base(), 'cyd@example.org');
     expect((await ask(base(), 'GET', path, { token: cyd.token })).status).to.equal(404);

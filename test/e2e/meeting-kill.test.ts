@@ -34,17 +34,17 @@ describe('a meeting on a machine that is killed', function () {
   it('goes on as it was', async () => {
     const ada = await comes('Ada', { isHost: true }, '203.0.113.1');
     const bob = await comes('Bob', {}, '203.0.113.2');
-    ada.say('room-locked');
+    ada.send('room-locked');
     const cleo = await comes('Cleo', {}, '203.0.113.3');
     const dan = await comes('Dan', {}, '203.0.113.4');
-    ada.say('admit-user', { targetId: cleo.id });
-    await cleo.hears('participant-joined');
-    ada.say('moderator-action', { targetId: bob.id, action: 'kick' });
+    ada.send('admit-user', { targetId: cleo.id });
+    await cleo.waitFor('participant-joined');
+    ada.send('moderator-action', { targetId: bob.id, action: 'kick' });
     expect((await bob.closed).code).to.equal(4003);
-    cleo.say('raise-hand');
-    await ada.hears('raise-hand');
-    for (let n = 0; n < 50; n++) ada.say('chat', { text: `${SAID} ${n}` });
-    await cleo.hears(({ text }) => text === `${SAID} 49`);
+    cleo.send('raise-hand');
+    await ada.waitFor('raise-hand');
+    for (let n = 0; n < 50; n++) ada.send('chat', { text: `${SAID} ${n}` });
+    await cleo.waitFor(({ text }) => text === `${SAID} 49`);
     // Without Bob's.
     await eventually(async () => (await metrics()).includes('annals_sockets{service="meeting"} 3\n'));
     await killAll();
@@ -65,7 +65,7 @@ describe('a meeting on a machine that is killed', function () {
       { type: 'room-locked', roomId: 'KILL01', participantId: ada.id, lockedBy: ada.id },
       { type: 'waiting-room', ...who(dan, 'Dan') },
     ]);
-    again.say('room-unlocked');
+    again.send('room-unlocked');
     await again.answered();
     const kicked = await comes('Bob', {}, '203.0.113.2');
     expect(kicked.news().map(({ type }) => type)).to.deep.equal(['waiting-room']);

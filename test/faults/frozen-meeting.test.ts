@@ -26,10 +26,10 @@ describe('a meeting whose log is frozen', function () {
     await Promise.all(people.map((each) => each.answered()));
     process.kill(server.pids.eventstore!, 'SIGSTOP');
     const since = performance.now();
-    for (const each of people) each.say('raise-hand');
-    eve.say('join', { roomId: 'FREEZE', name: 'Eve' });
-    const told = [...people, eve].map(async ({ closed }) => [(await closed).code, performance.now() - since]);
-    for (const [code, ms] of await Promise.all(told)) {
+    for (const each of people) each.send('raise-hand');
+    eve.send('join', { roomId: 'FREEZE', name: 'Eve' });
+    const closes = [...people, eve].map(async ({ closed }) => [(await closed).code, performance.now() - since]);
+    for (const [code, ms] of await Promise.all(closes)) {
       expect(code).to.equal(1013);
       expect(ms).to.be.below(10_000);
     }

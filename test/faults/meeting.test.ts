@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { bytesIn, shownIn } from '../support/directory-contents.js';
-import { come, type Heard, open, type Person, peopleAt } from '../support/meeting-client.js';
+import { come, type MeetingMessage, open, type Person, peopleAt } from '../support/meeting-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 import { startProxy } from '../support/tcp-proxy.js';
 
@@ -12,7 +12,8 @@ const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-
 /** People of a node that is gone leave soon. */
 const SOON = ['--meeting-return-seconds', '0.3'];
 
-const isAbout = (type: string, id: string) => (message: Heard) => message.type === type && message.participantId === id;
+const isAbout = (type: string, id: string) => (message: MeetingMessage) =>
+  message.type === type && message.participantId === id;
 
 /** What must stand nowhere. */
 const SDP = 'v=0 o=- 4611731400430051336 2 IN IP4 quokka quokka quokka';
@@ -37,21 +38,21 @@ describe('meetings on two processes of one directory', function () {
     const ada = await come(one!.urls.meeting!, 'ACROSS', 'Ada', { isHost: true });
     const bob = await come(two!.urls.meeting!, 'ACROSS', 'Bob');
     const cleo = await come(two!.urls.meeting!, 'ACROSS', 'Cleo');
-    for (const each of [ada, bob]) await each.hears(isAbout('participant-joined', cleo.id));
+    for (const each of [ada, bob]) await each.waitFor(isAbout('participant-joined', cleo.id));
     for (const each of [ada, bob, cleo]) each.news();
     const to = { targetId: bob.id };
-    ada.say('offer', { ...to, sdp: SDP });
+    ada.send('offer', { ...to, sdp: SDP });
     for (let index = 0; index < 20; index++)
-      ada.say('ice-candidate', {
+      ada.send('ice-candidate', {
         ...to,
         candidate: { candidate: `${CANDIDATE} ${index}`, sdpMid: null, sdpMLineIndex: 0 },
       });
     const transfer = { ...to, transferId: 't1' };
-    ada.say('file-offer', { ...transfer, fileName: 'x.txt', fileSize: 100, fileType: '' });
-    for (let index = 0; index < 20; index++) ada.say('file-chunk', { ...transfer, chunk: BYTES, index, total: 20 });
-    await bob.hears(({ type, index }) => type === 'file-chunk' && index === 19);
-    bob.say('answer', { targetId: ada.id, sdp: SDP, participantId: cleo.id });
-    await ada.hears('answer');
+    ada.send('file-offer', { ...transfer, fileName: 'x.txt', fileSize: 100, fileType: '' });
+    for (let index = 0; index < 20; index++) ada.send('file-chunk', { ...transfer, chunk: BYTES, index, total: 20 });
+    await bob.waitFor(({ type, index }) => type === 'file-chunk' && index === 19);
+    bob.send('answer', { targetId: ada.id, sdp: SDP, participantId: cleo.id });
+    await ada.waitFor('answer');
     await cleo.answered();
     const news = bob.news();
     expect(news.every(({ participantId }) => participantId === ada.id)).to.equal(true);
@@ -75,16 +76,16 @@ describe('meetings on two processes of one directory', function () {
     const bob = await come(there, 'LARGE1', 'Bob');
     const eve = await come(there, 'LARGE1', 'Eve');
     const cleo = await come(here, 'LARGE1', 'Cleo');
-    for (const each of [...senders, eve]) await each.hears(isAbout('participant-joined', cleo.id));
+    for (const each of [...senders, eve]) await each.waitFor(isAbout('participant-joined', cleo.id));
     const memory = [residentOf(one!), residentOf(two!)];
     const before = await relayedBy(one!);
     bob.socket.pause();
     // Fewer than may be said in a second; 50 MB of all together.
     const [chunk, total] = ['A'.repeat(64 * 1024), 160];
-    for (const { socket, say } of senders)
+    for (const { socket, send } of senders)
       for (let index = 0; index < total; index++) {
         await eventually(() => socket.bufferedAmount < 16 * 1024 * 1024);
-        say('file-chunk', { targetId: bob.id, transferId: 't2', chunk, index, total });
+        send('file-chunk', { targetId: bob.id, transferId: 't2', chunk, index, total });
       }
     // Others are not held up, also on their way to the same process: they go on until nothing goes to Bob any more.
     let asides = 0;
@@ -92,15 +93,15 @@ describe('meetings on two processes of one directory', function () {
     for (let last = -1, now = await toBob(); now !== last; last = now, now = await toBob())
       for (let round = 0; round < 20; round++) {
         const index = asides++;
-        cleo.say('file-chunk', { targetId: eve.id, transferId: 't3', chunk, index, total: 1 });
-        await eve.hears((heard) => heard.transferId === 't3' && heard.index === index);
+        cleo.send('file-chunk', { targetId: eve.id, transferId: 't3', chunk, index, total: 1 });
+        await eve.waitFor((inbox) => inbox.transferId === 't3' && inbox.index === index);
       }
     // The network holds some of it, and the processes nearly nothing: the rest is with those who send.
     expect(await toBob()).to.be.below(500);
     bob.socket.resume();
-    await eventually(() => bob.heard.filter(({ type }) => type === 'file-chunk').length === 5 * total);
+    await eventually(() => bob.inbox.filter(({ type }) => type === 'file-chunk').length === 5 * total);
     for (const { id } of senders) {
-      const came = bob.heard.filter(({ type, participantId }) => type === 'file-chunk' && participantId === id);
+      const came = bob.inbox.filter(({ type, participantId }) => type === 'file-chunk' && participantId === id);
       expect(came.map(({ index }) => index)).to.deep.equal(Array.from({ length: total }, (_, index) => index));
       expect(came.every(({ chunk: whole }) => whole === chunk)).to.equal(true);
     }
@@ -112,11 +113,11 @@ describe('meetings on two processes of one directory', function () {
     const ada = await come(one!.urls.meeting!, 'KILLED', 'Ada', { isHost: true });
     const bob = await come(two!.urls.meeting!, 'KILLED', 'Bob');
     const cleo = await come(two!.urls.meeting!, 'KILLED', 'Cleo');
-    await ada.hears(isAbout('participant-joined', cleo.id));
+    await ada.waitFor(isAbout('participant-joined', cleo.id));
     await two!.stop('SIGKILL');
     await bob.closed;
-    for (const { id } of [bob, cleo]) await ada.hears(isAbout('participant-left', id));
-    expect(ada.heard.filter(({ type }) => type === 'participant-left').length).to.equal(2);
+    for (const { id } of [bob, cleo]) await ada.waitFor(isAbout('participant-left', id));
+    expect(ada.inbox.filter(({ type }) => type === 'participant-left').length).to.equal(2);
   });
 
   it('leave none of it on the disk', async () => {
@@ -155,7 +156,7 @@ describe('meetings on nodes that come and go', function () {
   }
   async function rejoin(base: string, roomId: string, who: Person): Promise<Person> {
     const back = await open(base);
-    back.say('join', { roomId, name: 'Somebody else', participantId: who.id, resumeToken: who.resumeToken });
+    back.send('join', { roomId, name: 'Somebody else', participantId: who.id, resumeToken: who.resumeToken });
     await back.answered();
     return back;
   }
@@ -166,9 +167,9 @@ describe('meetings on nodes that come and go', function () {
     const ada = await come(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'ROLLED', 'Bob');
     const cleo = await come(bases[0]!, 'ROLLED', 'Cleo');
-    ada.say('raise-hand');
-    ada.say('room-locked');
-    await bob.hears('room-locked');
+    ada.send('raise-hand');
+    ada.send('room-locked');
+    await bob.waitFor('room-locked');
     await ada.answered();
     bob.news();
     await running[0]!.stop();
@@ -176,25 +177,25 @@ describe('meetings on nodes that come and go', function () {
     expect((await cleo.closed).code).to.equal(1012);
     const back = await rejoin(bases[1]!, 'ROLLED', ada);
     expect(back.id).to.equal(ada.id);
-    expect(back.heard[0]).to.deep.include({ type: 'participant-joined', name: 'Ada', isModerator: true });
+    expect(back.inbox[0]).to.deep.include({ type: 'participant-joined', name: 'Ada', isModerator: true });
     // Whoever does not come back leaves in the end; nobody else does, and nobody twice.
-    await back.hears(isAbout('participant-left', cleo.id));
-    back.say('lower-hand');
-    await bob.hears('lower-hand');
-    const told = bob.news().map(({ type, participantId }) => [type, participantId]);
-    expect(told.filter(([type]) => type === 'participant-left')).to.deep.equal([['participant-left', cleo.id]]);
-    expect(told.filter(([type]) => type === 'participant-joined')).to.deep.equal([]);
+    await back.waitFor(isAbout('participant-left', cleo.id));
+    back.send('lower-hand');
+    await bob.waitFor('lower-hand');
+    const received = bob.news().map(({ type, participantId }) => [type, participantId]);
+    expect(received.filter(([type]) => type === 'participant-left')).to.deep.equal([['participant-left', cleo.id]]);
+    expect(received.filter(([type]) => type === 'participant-joined')).to.deep.equal([]);
     // The other node is next.
     bases[0] = await start(0, flags);
     await running[1]!.stop();
     expect((await bob.closed).code).to.equal(1012);
     const again = await rejoin(bases[0], 'ROLLED', bob);
     expect(again.id).to.equal(bob.id);
-    expect(again.heard.map(({ type }) => type)).to.include('room-locked');
+    expect(again.inbox.map(({ type }) => type)).to.include('room-locked');
     const last = await rejoin(bases[0], 'ROLLED', back);
-    last.say('offer', { targetId: bob.id, sdp: SDP });
-    await again.hears('offer');
-    for (const each of [last, again]) each.say('leave');
+    last.send('offer', { targetId: bob.id, sdp: SDP });
+    await again.waitFor('offer');
+    for (const each of [last, again]) each.send('leave');
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
@@ -202,24 +203,24 @@ describe('meetings on nodes that come and go', function () {
     const bases = [await start(0, SOON), await start(1, SOON)];
     const ada = await come(bases[0]!, 'FROZEN', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'FROZEN', 'Bob');
-    await ada.hears(isAbout('participant-joined', bob.id));
+    await ada.waitFor(isAbout('participant-joined', bob.id));
     const chunk = { targetId: bob.id, transferId: 't', chunk: BYTES, total: 10 };
-    ada.say('file-chunk', { ...chunk, index: 0 });
-    await bob.hears('file-chunk');
+    ada.send('file-chunk', { ...chunk, index: 0 });
+    await bob.waitFor('file-chunk');
     running[1]!.child.kill('SIGSTOP');
-    for (let index = 1; index < 5; index++) ada.say('file-chunk', { ...chunk, index });
+    for (let index = 1; index < 5; index++) ada.send('file-chunk', { ...chunk, index });
     await ada.answered();
-    await ada.hears(isAbout('participant-left', bob.id));
+    await ada.waitFor(isAbout('participant-left', bob.id));
     running[1]!.child.kill('SIGCONT');
     expect((await bob.closed).code).to.equal(1012);
     expect(await peopleAt(bases[1]!)).to.equal(1);
     const back = await come(bases[1]!, 'FROZEN', 'Bob');
-    await ada.hears(isAbout('participant-joined', back.id));
-    ada.say('offer', { targetId: back.id, sdp: SDP });
-    await back.hears('offer');
-    expect(ada.heard.filter(({ type }) => type === 'participant-left').length).to.equal(1);
-    back.say('leave');
-    ada.say('leave');
+    await ada.waitFor(isAbout('participant-joined', back.id));
+    ada.send('offer', { targetId: back.id, sdp: SDP });
+    await back.waitFor('offer');
+    expect(ada.inbox.filter(({ type }) => type === 'participant-left').length).to.equal(1);
+    back.send('leave');
+    ada.send('leave');
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
@@ -227,14 +228,14 @@ describe('meetings on nodes that come and go', function () {
     const bases = [await start(0), await start(1)];
     const ada = await come(bases[0]!, 'THAWED', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'THAWED', 'Bob');
-    await ada.hears(isAbout('participant-joined', bob.id));
-    const shown = (connection: string) => ada.hears((each) => each.connection === connection);
+    await ada.waitFor(isAbout('participant-joined', bob.id));
+    const shown = (connection: string) => ada.waitFor((each) => each.connection === connection);
     running[1]!.child.kill('SIGSTOP');
     await shown('lost');
     running[1]!.child.kill('SIGCONT');
     await shown('ok');
-    expect(ada.heard.filter(({ type }) => type === 'participant-left')).to.deep.equal([]);
-    for (const each of [bob, ada]) each.say('leave');
+    expect(ada.inbox.filter(({ type }) => type === 'participant-left')).to.deep.equal([]);
+    for (const each of [bob, ada]) each.send('leave');
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
@@ -244,18 +245,18 @@ describe('meetings on nodes that come and go', function () {
       const bases = [await start(0), await start(1, ['--event-store-url', proxy.url])];
       const ada = await come(bases[0]!, 'SILENT', 'Ada', { isHost: true });
       const bob = await come(bases[1]!, 'SILENT', 'Bob');
-      await ada.hears(isAbout('participant-joined', bob.id));
+      await ada.waitFor(isAbout('participant-joined', bob.id));
       const cleo = await open(bases[1]!);
       proxy.holdAnswers();
-      cleo.say('join', { roomId: 'SILENT', name: 'Cleo' });
-      const { participantId } = await ada.hears(({ name }) => name === 'Cleo');
+      cleo.send('join', { roomId: 'SILENT', name: 'Cleo' });
+      const { participantId } = await ada.waitFor(({ name }) => name === 'Cleo');
       expect((await cleo.closed).code).to.equal(1013);
       proxy.releaseAnswers();
-      await ada.hears(isAbout('participant-left', String(participantId)));
+      await ada.waitFor(isAbout('participant-left', String(participantId)));
       // Bob's connection has not ended.
-      bob.say('raise-hand');
-      await ada.hears(isAbout('raise-hand', bob.id));
-      for (const each of [ada, bob]) each.say('leave');
+      bob.send('raise-hand');
+      await ada.waitFor(isAbout('raise-hand', bob.id));
+      for (const each of [ada, bob]) each.send('leave');
       await eventually(async () => (await peopleAt(bases[0]!)) === 0);
     } finally {
       await proxy.close();

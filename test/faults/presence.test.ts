@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin, Listening } from '../support/chat-client.js';
+import { ask, devLogin, EventStream } from '../support/chat-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 describe('the presence of users whose node was killed', function () {
@@ -43,8 +43,8 @@ describe('the presence of users whose node was killed', function () {
   it('is offline, for whoever had no other node; and those that came to another one stay', async () => {
     const [one, two] = [await start(0), await start(1)];
     const [ada, bob] = [await devLogin(one, 'ada@example.org'), await devLogin(one, 'bob@example.org')];
-    for (const who of [ada, bob]) await Listening.to(one, { token: who.token });
-    const moved = await Listening.to(two, { token: bob.token });
+    for (const who of [ada, bob]) await EventStream.to(one, { token: who.token });
+    const moved = await EventStream.to(two, { token: bob.token });
     for (const who of [ada, bob]) await eventually(async () => (await of(two, ada.token, who.id)).status === 'online');
     await ask(two, 'PUT', '/presence/me', { token: ada.token, body: { status: 'away' } });
     const killed = Date.now();
@@ -52,7 +52,9 @@ describe('the presence of users whose node was killed', function () {
     await eventually(async () => (await of(two, ada.token, ada.id)).status === 'offline');
     expect((await of(two, ada.token, ada.id)).lastSeen - killed).to.be.below(30_000);
     expect((await of(two, ada.token, bob.id)).status).to.equal('online');
-    await eventually(() => moved.told.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'));
+    await eventually(() =>
+      moved.frames.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'),
+    );
     // Nobody is left to say it of those of the last node, until it comes back.
     await running[1]!.stop('SIGKILL');
     const again = await start(1);

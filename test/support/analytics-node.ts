@@ -6,7 +6,7 @@ import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
-import { type Asking, ask } from './chat-client.js';
+import { ask, type RequestOptions } from './chat-client.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
 import { type RunningNode, startNode } from './node.js';
 import { type ServiceKernel, startServiceKernel } from './test-kernel.js';
@@ -41,7 +41,7 @@ export interface Verdict {
 
 type Flags = { readonly [flag: string]: string };
 
-export const asAdmin = (asking: Asking = {}): Asking => ({ token: ADMIN, ...asking });
+export const asAdmin = (asking: RequestOptions = {}): RequestOptions => ({ token: ADMIN, ...asking });
 
 /** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
 export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {

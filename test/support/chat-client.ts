@@ -9,13 +9,13 @@ export interface Answered {
   readonly body: any;
 }
 
-export interface Asking {
+export interface RequestOptions {
   readonly token?: string | undefined;
   readonly body?: unknown;
   readonly headers?: { readonly [name: string]: string };
 }
 
-export interface Told {
+export interface Frame {
   readonly type: string;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly payload: any;
@@ -26,7 +26,7 @@ export async function ask(
   base: string,
   method: string,
   path: string,
-  { token, body, headers = {} }: Asking = {},
+  { token, body, headers = {} }: RequestOptions = {},
 ): Promise<Answered> {
   const response = await fetch(base + path, {
     method,
@@ -57,8 +57,8 @@ export async function devLogin(base: string, email: string): Promise<Member> {
 }
 
 /** An open event stream. */
-export class Listening {
-  readonly told: Told[] = [];
+export class EventStream {
+  readonly frames: Frame[] = [];
   readonly ids: string[] = [];
   ended = false;
   private constructor(
@@ -67,7 +67,7 @@ export class Listening {
   ) {}
 
   /** Resolves once it is open and has told of it. */
-  static async to(base: string, { token, headers = {} }: Asking = {}, query = ''): Promise<Listening> {
+  static async to(base: string, { token, headers = {} }: RequestOptions = {}, query = ''): Promise<EventStream> {
     const leave = new AbortController();
     const response = await fetch(`${base}/events${query}`, {
       signal: leave.signal,
@@ -78,9 +78,9 @@ export class Listening {
       },
     });
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-    const stream = new Listening(response.headers, leave);
+    const stream = new EventStream(response.headers, leave);
     void stream.read(response.body!);
-    await eventually(() => stream.told.length > 0 || stream.ended);
+    await eventually(() => stream.frames.length > 0 || stream.ended);
     return stream;
   }
 
@@ -89,7 +89,7 @@ export class Listening {
       onEvent: ({ id, data, event }) => {
         if (event !== undefined) throw new Error('an event of the chat has no name');
         if (id !== undefined) this.ids.push(id);
-        this.told.push(JSON.parse(data));
+        this.frames.push(JSON.parse(data));
       },
     });
     const decoder = new TextDecoder();
@@ -102,8 +102,8 @@ export class Listening {
   }
 
   /** Those of these types, once there are so many. */
-  async heard(count: number, ...types: readonly string[]): Promise<Told[]> {
-    const wanted = () => this.told.filter(({ type }) => types.includes(type));
+  async received(count: number, ...types: readonly string[]): Promise<Frame[]> {
+    const wanted = () => this.frames.filter(({ type }) => types.includes(type));
     return eventually(() => wanted().length >= count && wanted());
   }
 

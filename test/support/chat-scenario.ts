@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { chat } from '../../bin/services/chat.js';
-import { type Answered, type Asking, ask, devLogin, type Member } from './chat-client.js';
+import { type Answered, ask, devLogin, type Member, type RequestOptions } from './chat-client.js';
 import { type RunningNode, startNode } from './node.js';
 
 type Flags = { readonly [flag: string]: string };
@@ -135,10 +135,10 @@ export interface ChatWorld {
   /** Signs `<name>@example.org` in. */
   join(name: string): Promise<Member>;
   /** Sends a request with the member's token. */
-  as(who: Member | undefined, method: string, path: string, body?: unknown, more?: Asking): Promise<Answered>;
+  as(who: Member | undefined, method: string, path: string, body?: unknown, more?: RequestOptions): Promise<Answered>;
   /** Like `as`; resolves with the body, and rejects unless the status is 200. */
   // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
-  done(who: Member, method: string, path: string, body?: unknown, more?: Asking): Promise<any>;
+  done(who: Member, method: string, path: string, body?: unknown, more?: RequestOptions): Promise<any>;
   stop(): Promise<void>;
 }
 

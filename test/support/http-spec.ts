@@ -1,6 +1,6 @@
 /** The words for specifying routes: given what was asked and done, when this is asked, then this is answered, or it is refused. */
 import { expect } from 'chai';
-import { type Answered, type Asking, ask } from './chat-client.js';
+import { type Answered, ask, type RequestOptions } from './chat-client.js';
 
 /** How it is refused besides the status: members of the body, and words of the sentence that a person reads. */
 export interface Refused {
@@ -17,8 +17,8 @@ export interface When {
 
 export interface HttpSpec {
   /** Resolves with the body of the answer, which must be a success. */
-  given(method: string, path: string, asking?: Asking): Promise<Answered['body']>;
-  when(method: string, path: string, asking?: Asking): When;
+  given(method: string, path: string, asking?: RequestOptions): Promise<Answered['body']>;
+  when(method: string, path: string, asking?: RequestOptions): When;
 }
 
 /** A stack, a stream's name, or an error of ours. */

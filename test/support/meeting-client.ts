@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { WebSocket } from 'ws';
 
-export interface Heard {
+export interface MeetingMessage {
   readonly type: string;
   readonly [member: string]: unknown;
 }
@@ -11,17 +11,17 @@ export interface Heard {
 export interface Person {
   readonly socket: WebSocket;
   /** All that it was told, in order. */
-  readonly heard: readonly Heard[];
+  readonly inbox: readonly MeetingMessage[];
   /** Who they are, once they have joined or wait. */
   readonly id: string;
   readonly resumeToken: string;
-  say(type: string, more?: object): void;
+  send(type: string, more?: object): void;
   /** The first message that is so, among all there ever were. */
-  hears(is: string | ((message: Heard) => boolean)): Promise<Heard>;
+  waitFor(is: string | ((message: MeetingMessage) => boolean)): Promise<MeetingMessage>;
   /** Resolves when all that they have said was answered, and they have heard all that they were told by then. */
   answered(): Promise<void>;
   /** What they have heard since this was asked last, without times and tokens. */
-  news(): readonly Heard[];
+  news(): readonly MeetingMessage[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
@@ -30,7 +30,7 @@ const MARK = 'mark';
 const BARRIER = '-- the next --';
 
 /** What is told of somebody who has come in. */
-export const joinedIn = (roomId: string, of: Person, name: string, isModerator: boolean): Heard => ({
+export const joinedIn = (roomId: string, of: Person, name: string, isModerator: boolean): MeetingMessage => ({
   type: 'participant-joined',
   roomId,
   participantId: of.id,
@@ -53,19 +53,19 @@ export async function open(base: string, from = '203.0.113.1'): Promise<Person> 
 }
 
 function personOn(socket: WebSocket): Person {
-  const heard: Heard[] = [];
+  const inbox: MeetingMessage[] = [];
   const own = () =>
-    heard.findLast(({ type, resumeToken }) => resumeToken !== undefined && type !== 'error') ?? { type: '' };
+    inbox.findLast(({ type, resumeToken }) => resumeToken !== undefined && type !== 'error') ?? { type: '' };
   let [seen, marks] = [0, 0];
-  socket.on('message', (data) => heard.push(JSON.parse(String(data))));
+  socket.on('message', (data) => inbox.push(JSON.parse(String(data))));
   socket.on('error', () => {});
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }));
   });
-  const isMark = ({ code }: Heard) => code === 'UNKNOWN_MESSAGE_TYPE';
+  const isMark = ({ code }: MeetingMessage) => code === 'UNKNOWN_MESSAGE_TYPE';
   const person: Person = {
     socket,
-    heard,
+    inbox,
     closed,
     get id() {
       return String(own().participantId);
@@ -73,22 +73,22 @@ function personOn(socket: WebSocket): Person {
     get resumeToken() {
       return String(own().resumeToken);
     },
-    say: (type, more = {}) =>
+    send: (type, more = {}) =>
       socket.send(JSON.stringify({ type, roomId: '', participantId: '', timestamp: 1, ...more })),
-    hears: (is) => {
-      const isIt = typeof is === 'string' ? ({ type }: Heard) => type === is : is;
-      return eventually(() => heard.find(isIt));
+    waitFor: (is) => {
+      const isIt = typeof is === 'string' ? ({ type }: MeetingMessage) => type === is : is;
+      return eventually(() => inbox.find(isIt));
     },
     async answered() {
       if (socket.readyState !== WebSocket.OPEN) return;
       marks++;
-      person.say(MARK);
-      await Promise.race([closed, eventually(() => heard.filter(isMark).length >= marks)]);
+      person.send(MARK);
+      await Promise.race([closed, eventually(() => inbox.filter(isMark).length >= marks)]);
     },
     news() {
-      const news = heard.slice(seen).filter((each) => !isMark(each) && each.text !== BARRIER);
-      seen = heard.length;
-      return news.map(({ timestamp: _, resumeToken: __, ...rest }) => rest as Heard);
+      const news = inbox.slice(seen).filter((each) => !isMark(each) && each.text !== BARRIER);
+      seen = inbox.length;
+      return news.map(({ timestamp: _, resumeToken: __, ...rest }) => rest as MeetingMessage);
     },
   };
   return person;
@@ -97,7 +97,7 @@ function personOn(socket: WebSocket): Person {
 /** Comes into a room: inside, or waiting, or refused, on a socket of their own. */
 export async function come(base: string, roomId: string, name: string, more: object = {}, from?: string) {
   const person = await open(base, from);
-  person.say('join', { roomId, name, ...more });
+  person.send('join', { roomId, name, ...more });
   await person.answered();
   return person;
 }
@@ -106,11 +106,11 @@ export async function come(base: string, roomId: string, name: string, more: obj
  * What each of these hears when something is done, and nothing that they heard before. `inside` is somebody who is
  * still in the room after it: what they say then comes after all of it.
  */
-export async function told<Names extends string>(
+export async function receivedBy<Names extends string>(
   people: { readonly [name in Names]: Person },
   inside: Person,
   act: () => Promise<unknown> | unknown,
-): Promise<{ [name in Names]?: readonly Heard[] }> {
+): Promise<{ [name in Names]?: readonly MeetingMessage[] }> {
   const all: readonly [Names, Person][] = Object.entries(people) as never;
   const every = (look: (person: Person) => Promise<void>) => Promise.all(all.map(([, person]) => look(person)));
   await projectionProgress(inside);
@@ -120,14 +120,14 @@ export async function told<Names extends string>(
   await every((person) => person.answered());
   await projectionProgress(inside);
   await every((person) => person.answered());
-  const heard = all.map(([name, person]) => [name, person.news()] as const);
-  return Object.fromEntries(heard.filter(([, news]) => news.length > 0)) as never;
+  const inbox = all.map(([name, person]) => [name, person.news()] as const);
+  return Object.fromEntries(inbox.filter(([, news]) => news.length > 0)) as never;
 }
 
 async function projectionProgress(person: Person): Promise<void> {
-  const before = person.heard.length;
-  person.say('chat', { text: BARRIER });
-  await eventually(() => person.heard.slice(before).some(({ text }) => text === BARRIER));
+  const before = person.inbox.length;
+  person.send('chat', { text: BARRIER });
+  await eventually(() => person.inbox.slice(before).some(({ text }) => text === BARRIER));
 }
 
 /** How many are in meetings, as that node tells. */

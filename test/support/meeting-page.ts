@@ -18,14 +18,14 @@ export interface Tab {
   tile(name: string): Locator;
   /** Resolves when the picture of somebody else moves, and a word goes to them and back. */
   sees(name: string): Promise<void>;
-  say(text: string): Promise<void>;
+  send(text: string): Promise<void>;
   /** Resolves when the chat shows it. */
   reads(text: string): Promise<void>;
   sendFile(to: string, name: string, bytes: Buffer): Promise<void>;
   /** Accepts what is offered, and saves it. */
   saves(name: string): Promise<Buffer>;
   /** Resolves when the lobby says it. */
-  told(trouble: RegExp): Promise<void>;
+  seesError(trouble: RegExp): Promise<void>;
 }
 
 const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
@@ -87,7 +87,7 @@ export async function openTab(
         .getByText(/^direct, \d+ ms$/)
         .waitFor();
     },
-    async say(text) {
+    async send(text) {
       await page.getByLabel('Message', { exact: true }).fill(text);
       await page.keyboard.press('Enter');
     },
@@ -105,6 +105,6 @@ export async function openTab(
       if (download.suggestedFilename() !== file) throw new Error(`saved as ${download.suggestedFilename()}`);
       return readFile(await download.path());
     },
-    told: (trouble) => page.locator('#lobby-trouble').filter({ hasText: trouble }).waitFor(),
+    seesError: (trouble) => page.locator('#lobby-trouble').filter({ hasText: trouble }).waitFor(),
   };
 }

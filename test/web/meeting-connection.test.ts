@@ -64,7 +64,7 @@ describe('the meeting page without a connection', function () {
   it('sends what is typed meanwhile, in its order, and shows until then that it waits', async () => {
     const { ada, bob } = await two();
     await cut(ada);
-    for (const text of ['one', 'two', 'three']) await ada.say(text);
+    for (const text of ['one', 'two', 'three']) await ada.send(text);
     const waiting = ada.page.locator('#outbox li');
     expect(await waiting.locator('.text').allInnerTexts()).to.deep.equal(['one', 'two', 'three']);
     await waiting.first().getByText('Will be sent when you are reconnected').waitFor();
@@ -82,8 +82,8 @@ describe('the meeting page without a connection', function () {
   it('says so when no more can wait, and leaves the text in the field', async () => {
     const { ada, bob } = await two();
     await cut(ada);
-    for (let n = 1; n <= 50; n++) await ada.say(`text ${n}`);
-    await ada.say('one too many');
+    for (let n = 1; n <= 50; n++) await ada.send(`text ${n}`);
+    await ada.send('one too many');
     await ada.page.locator('#log').getByText('Not sent: too many messages').waitFor();
     expect(await ada.page.getByLabel('Message', { exact: true }).inputValue()).to.equal('one too many');
     await returns(ada);
@@ -96,7 +96,7 @@ describe('the meeting page without a connection', function () {
     try {
       const { ada, bob } = await two({}, silent.url);
       silent.holdAnswers();
-      await ada.say('Is this heard?');
+      await ada.send('Is this heard?');
       await bob.reads('Is this heard?');
       await ada.page.locator('#outbox').getByText('Sending…').waitFor();
       silent.releaseAnswers();
@@ -114,7 +114,7 @@ describe('the meeting page without a connection', function () {
   it('shows what was not sent to who leaves, and sends it when they join again', async () => {
     const { ada, bob, roomId } = await two();
     await cut(ada);
-    await ada.say('Still to be said');
+    await ada.send('Still to be said');
     await ada.button('Leave').click();
     await ada.page.locator('#unsent').getByText('Still to be said').waitFor();
     await accessible(ada.page);

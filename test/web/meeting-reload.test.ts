@@ -56,7 +56,7 @@ describe('a reload of the meeting page', function () {
     await bob.page.locator('.who', { hasText: /^Ada moderator muted$/ }).waitFor();
     await bob.sees('Ada');
     await ada.sees('Bob');
-    await ada.say('Here again');
+    await ada.send('Here again');
     await bob.reads('Here again');
   });
 
@@ -79,7 +79,7 @@ describe('a reload of the meeting page', function () {
       const id = await own(tab).getAttribute('data-id');
       proxy.interrupt();
       await tab.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
-      await tab.say(`Typed before the reload of ${id}`);
+      await tab.send(`Typed before the reload of ${id}`);
       // Only the reloaded page is to come back.
       await tab.page.evaluate('window.WebSocket = class {}');
       proxy.restore();
@@ -111,7 +111,7 @@ describe('a reload of the meeting page', function () {
   it('stays out after leaving, and after being removed', async () => {
     const { ada, bob } = await two();
     await ada.button('Remove: Bob').click();
-    await bob.told(/removed you/);
+    await bob.seesError(/removed you/);
     await ada.button('Leave').click();
     for (const tab of [ada, bob]) {
       await tab.page.locator('#lobby').waitFor();

@@ -56,10 +56,10 @@ describe('the page to try meetings with', function () {
 
   it('shows to all what is said, and to what it is a reply', async () => {
     const { ada, bob } = await two();
-    await ada.say('Is <b>this</b> text?');
+    await ada.send('Is <b>this</b> text?');
     await bob.reads('Is <b>this</b> text?');
     await bob.button('Reply to Ada').click();
-    await bob.say('It is');
+    await bob.send('It is');
     await ada.reads('It is');
     await ada.page.locator('#log blockquote', { hasText: 'Ada: Is <b>this</b> text?' }).waitFor();
   });
@@ -69,7 +69,7 @@ describe('the page to try meetings with', function () {
       const ada = await open('Ada', meetings.base, { colorScheme });
       await accessible(ada.page);
       const roomId = await ada.create();
-      for (const text of ['one', 'two']) await ada.say(text);
+      for (const text of ['one', 'two']) await ada.send(text);
       await ada.reads('two');
       const items = ada.page.getByRole('log').getByRole('list').getByRole('listitem');
       await items.filter({ hasText: 'two' }).waitFor();
@@ -109,13 +109,13 @@ describe('the page to try meetings with', function () {
     expect(await row.locator('.mark').count()).to.equal(0);
     const own = ada.page.locator('.person .who', { has: ada.page.locator('.mark') });
     expect(await own.locator('.mark').allTextContents()).to.deep.equal(['you', 'moderator']);
-    const targetId = String(mallory.heard.find(({ name }) => name === 'Ada')?.participantId);
+    const targetId = String(mallory.inbox.find(({ name }) => name === 'Ada')?.participantId);
     const file = { targetId, transferId: 'of-mallory' };
-    mallory.say('file-offer', { ...file, fileName: 'bill\u202efdp.exe', fileSize: 9, fileType: '' });
+    mallory.send('file-offer', { ...file, fileName: 'bill\u202efdp.exe', fileSize: 9, fileType: '' });
     const line = ada.page.locator('.file', { hasText: 'billfdp.exe' });
     await line.getByRole('button', { name: 'Accept' }).click();
-    await mallory.hears('file-answer');
-    mallory.say('file-chunk', { ...file, chunk: '%%%', index: 0, total: 1 });
+    await mallory.waitFor('file-answer');
+    mallory.send('file-chunk', { ...file, chunk: '%%%', index: 0, total: 1 });
     await line.and(ada.page.locator('[data-status=failed]')).waitFor();
     await picture(ada, 'names');
     mallory.socket.terminate();
@@ -138,7 +138,7 @@ describe('the page to try meetings with', function () {
     await dan.join(roomId);
     await ada.page.getByLabel('Reason for rejecting Dan').fill('This is about you.');
     await ada.button('Reject: Dan').click();
-    await dan.told(/not admitted.*This is about you\./);
+    await dan.seesError(/not admitted.*This is about you\./);
     await dan.join(roomId);
     await dan.page.getByRole('heading', { name: 'Please wait' }).waitFor();
     await ada.button('Unlock').click();
@@ -175,23 +175,23 @@ describe('the page to try meetings with', function () {
     await ada.button('Make moderator: Bob').click();
     await bob.reads('You are a moderator now.');
     await bob.button('Remove: Ada').click();
-    await ada.told(/A moderator removed you/);
+    await ada.seesError(/A moderator removed you/);
     await bob.reads('Ada left.');
   });
 
   it('says in plain words why somebody does not come in', async () => {
     const ada = await open('Ada');
     await ada.join('NOSUCH');
-    await ada.told(/does not exist/);
+    await ada.seesError(/does not exist/);
     await picture(ada, 'lobby');
     const roomId = await ada.create({ password: 'secret', most: 2 });
     const [bob, cy] = [await open('Bob'), await open('Cy')];
     await bob.join(roomId, { password: 'wrong' });
-    await bob.told(/Wrong password/);
+    await bob.seesError(/Wrong password/);
     await bob.join(roomId, { password: 'secret' });
     await bob.inside();
     await cy.join(roomId, { password: 'secret' });
-    await cy.told(/full/);
+    await cy.seesError(/full/);
     await bob.button('Leave').click();
     await ada.reads('Bob left.');
     await cy.join(roomId, { password: 'secret' });
@@ -222,7 +222,7 @@ describe('the page to try meetings with', function () {
       const width = () => ada.page.evaluate('document.documentElement.scrollWidth');
       expect(await width()).to.equal(390);
       await ada.create({ title: 'A title that is rather longer than a phone is wide' });
-      await ada.say('x'.repeat(200));
+      await ada.send('x'.repeat(200));
       await ada.reads('x'.repeat(200));
       expect(await width()).to.equal(390);
       expect(await ada.button('Leave').isVisible()).to.equal(true);
@@ -251,7 +251,7 @@ describe('the page to try meetings with, on two nodes', function () {
     const sent = randomBytes(300_000);
     await ada.sendFile('Bob', 'plan.bin', sent);
     expect((await bob.saves('plan.bin')).equals(sent)).to.equal(true);
-    await bob.say('It is here');
+    await bob.send('It is here');
     await ada.reads('It is here');
   });
 });
@@ -282,7 +282,7 @@ describe('the page to try meetings with, when its service is started again', fun
     await ada.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
     await meetings.start({ '--meeting-port': port });
     for (const tab of [ada, bob]) await tab.page.locator('#trouble').waitFor({ state: 'hidden' });
-    await ada.say('Here again');
+    await ada.send('Here again');
     await bob.reads('Here again');
     await ada.sees('Bob');
     expect(await ids()).to.deep.equal(before);

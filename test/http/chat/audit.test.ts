@@ -169,14 +169,14 @@ describe('the audit log of a chat with passwords', function () {
     for (let guess = 0; guess < 12; guess++) statuses.push((await login('kim@example.org', 'wrong guess')).status);
     expect(statuses).to.deep.equal([...Array<number>(10).fill(401), 429, 429]);
     const { entries } = (await ask(chat.base, 'GET', '/admin/audit-log', { token: chat.admin.token })).body;
-    const told = (entries as readonly Entry[]).map(({ action, targetId }) => [action, targetId]);
-    expect(told.slice(0, 2)).to.deep.equal([
+    const acts = (entries as readonly Entry[]).map(({ action, targetId }) => [action, targetId]);
+    expect(acts.slice(0, 2)).to.deep.equal([
       ['sign-in.limit', added.body.userId],
       ['user.set-password', added.body.userId],
     ]);
-    expect(told.filter(([action]) => action === 'sign-in.limit')).to.have.length(1);
+    expect(acts.filter(([action]) => action === 'sign-in.limit')).to.have.length(1);
     expect(entries[0].metadata).to.deep.equal({ limit: 'email-and-network' });
-    expect(told.slice(2, 4)).to.deep.equal([
+    expect(acts.slice(2, 4)).to.deep.equal([
       ['user.add', added.body.userId],
       ['user.set-password', added.body.userId],
     ]);

@@ -96,9 +96,9 @@ describe('the channels of the chat', function () {
       ['POST', '/messages', { content: 'x' }],
       ['GET', '/pins', undefined],
     ] as const) {
-      const { status, body: told } = await world.as(world.admin, method, `/channels/${made.id}${path}`, body);
+      const { status, body: answer } = await world.as(world.admin, method, `/channels/${made.id}${path}`, body);
       expect(status, method + path).to.equal(404);
-      expect(told.error).to.be.a('string');
+      expect(answer.error).to.be.a('string');
     }
     await world.done(world.bob, 'POST', '/channels', { name: made.name });
   });
@@ -121,9 +121,9 @@ describe('the channels of the chat', function () {
       { name: 'ok', members: [7] },
     ];
     for (const body of wrong) {
-      const { status, body: told } = await world.as(world.ada, 'POST', '/channels', body);
+      const { status, body: answer } = await world.as(world.ada, 'POST', '/channels', body);
       expect(status, JSON.stringify(body)).to.equal(400);
-      expect(told.error).to.be.a('string');
+      expect(answer.error).to.be.a('string');
     }
     expect(await listed(world.admin)).to.deep.equal(before);
     const mine = await make(world.ada);

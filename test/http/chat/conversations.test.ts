@@ -163,9 +163,9 @@ describe('the conversations of the chat', function () {
         ['GET', `${path}/thread`, undefined],
         ['GET', `${path}/history`, undefined],
       ] as const) {
-        const { status, body: told } = await world.as(who, method, asked, body);
+        const { status, body: frames } = await world.as(who, method, asked, body);
         expect(status, `${method} ${asked}`).to.equal(404);
-        expect(JSON.stringify(told)).not.to.include('between us');
+        expect(JSON.stringify(frames)).not.to.include('between us');
       }
     }
     for (const path of [`/messages/${message.id}`, `/conversations/${id}/messages/${message.id}`])

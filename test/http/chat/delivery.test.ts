@@ -1,7 +1,7 @@
 /** Who is told what, over real event streams: an admin, the one who acts, a member, and one who is no member. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { Listening, type Told } from '../../support/chat-client.js';
+import { EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 describe('the event stream of the chat', function () {
@@ -12,14 +12,14 @@ describe('the event stream of the chat', function () {
   const MEMBERS: readonly Name[] = ['admin', 'ada', 'bob'];
   let world: ChatWorld;
   let general: string;
-  let streams: { readonly [name in Name]: Listening };
+  let streams: { readonly [name in Name]: EventStream };
   let seen: { [name in Name]: number };
   let count = 0;
 
   before(async () => {
     world = await startChat();
     general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
-    const opened = await Promise.all(NAMES.map((name) => Listening.to(world.base, { token: world[name].token })));
+    const opened = await Promise.all(NAMES.map((name) => EventStream.to(world.base, { token: world[name].token })));
     streams = Object.fromEntries(NAMES.map((name, at) => [name, opened[at]])) as typeof streams;
     seen = { admin: 0, ada: 0, bob: 0, cyd: 0 };
   });
@@ -29,14 +29,14 @@ describe('the event stream of the chat', function () {
   });
 
   /** What each is told by what is done: everything before a message that everybody is told. */
-  async function told(act: () => Promise<unknown>): Promise<{ readonly [name in Name]: readonly Told[] }> {
+  async function frames(act: () => Promise<unknown>): Promise<{ readonly [name in Name]: readonly Frame[] }> {
     const content = `mark ${++count}`;
     await mark(`begin ${count}`);
     await act();
     await mark(content);
     return Object.fromEntries(
       NAMES.map((name) => {
-        const all = streams[name].told.filter(isSubject);
+        const all = streams[name].frames.filter(isSubject);
         const end = all.findIndex(({ payload }) => payload.content === content);
         const since = all.slice(seen[name], end);
         seen[name] = end + 1;
@@ -47,18 +47,22 @@ describe('the event stream of the chat', function () {
   async function mark(content: string) {
     await world.done(world.admin, 'POST', `/channels/${general}/messages`, { content });
     for (const name of NAMES)
-      await eventually(() => streams[name].told.some(({ payload }) => payload.content === content));
+      await eventually(() => streams[name].frames.some(({ payload }) => payload.content === content));
   }
   /** Who is there is told meanwhile. */
-  const isSubject = ({ type }: Told) => type !== 'PRESENCE_UPDATE';
-  const types = (all: readonly Told[]) => all.map(({ type }) => type);
+  const isSubject = ({ type }: Frame) => type !== 'PRESENCE_UPDATE';
+  const types = (all: readonly Frame[]) => all.map(({ type }) => type);
 
   /** One event of this type goes to these, and nothing to anybody else. */
-  async function expectTold(who: readonly Name[], type: string, act: () => Promise<unknown>): Promise<Told['payload']> {
-    const heard = await told(act);
+  async function expectTold(
+    who: readonly Name[],
+    type: string,
+    act: () => Promise<unknown>,
+  ): Promise<Frame['payload']> {
+    const received = await frames(act);
     for (const name of NAMES)
-      expect(types(heard[name]), `${name} of ${type}`).to.deep.equal(who.includes(name) ? [type] : []);
-    const payloads = who.map((name) => heard[name][0]!.payload);
+      expect(types(received[name]), `${name} of ${type}`).to.deep.equal(who.includes(name) ? [type] : []);
+    const payloads = who.map((name) => received[name][0]!.payload);
     for (const each of payloads) expect(each).to.deep.equal(payloads[0]);
     return payloads[0];
   }
@@ -99,7 +103,7 @@ describe('the event stream of the chat', function () {
       for (const method of ['POST', 'DELETE']) {
         const pin = () => did(ada.do(method, `${path}/pin`, {}));
         expect(await expectTold(audience, 'UPDATE_MESSAGE', pin)).to.deep.equal(answer.message);
-        expect(types((await told(pin)).ada), 'again').to.deep.equal([]);
+        expect(types((await frames(pin)).ada), 'again').to.deep.equal([]);
       }
 
       for (const [method, type] of [
@@ -113,7 +117,7 @@ describe('the event stream of the chat', function () {
           reaction: '👍',
           channelId: id,
         });
-        expect(types((await told(react)).ada), 'again').to.deep.equal([]);
+        expect(types((await frames(react)).ada), 'again').to.deep.equal([]);
       }
 
       const reply = await expectTold(audience, 'NEW_THREAD_REPLY', () =>
@@ -153,7 +157,7 @@ describe('the event stream of the chat', function () {
     });
     const path = `/channels/${channel.id}`;
     const say = () => ada.do('POST', `${path}/messages`, { content: 'hush' });
-    const swap = await told(() => ada.do('PUT', path, { members: [world.cyd.id] }));
+    const swap = await frames(() => ada.do('PUT', path, { members: [world.cyd.id] }));
     expect(types(swap.bob)).to.deep.equal(['DELETE_CHANNEL']);
     expect(types(swap.cyd)).to.deep.equal(['NEW_CHANNEL']);
     expect(types(swap.ada)).to.deep.equal(['UPDATE_CHANNEL']);
@@ -161,7 +165,7 @@ describe('the event stream of the chat', function () {
     expect(swap.bob[0]!.payload).to.deep.equal({ id: channel.id, name: 'club' });
     await expectTold(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', say);
 
-    const opened = await told(() => ada.do('PUT', path, { isPrivate: false }));
+    const opened = await frames(() => ada.do('PUT', path, { isPrivate: false }));
     expect(NAMES.map((name) => types(opened[name]))).to.deep.equal([
       ['UPDATE_CHANNEL'],
       ['UPDATE_CHANNEL'],
@@ -169,7 +173,7 @@ describe('the event stream of the chat', function () {
       ['UPDATE_CHANNEL'],
     ]);
     await expectTold(ALL, 'NEW_MESSAGE', say);
-    const closed = await told(() => ada.do('PUT', path, { isPrivate: true }));
+    const closed = await frames(() => ada.do('PUT', path, { isPrivate: true }));
     expect(NAMES.map((name) => types(closed[name]))).to.deep.equal([
       ['UPDATE_CHANNEL'],
       ['UPDATE_CHANNEL'],
@@ -182,13 +186,13 @@ describe('the event stream of the chat', function () {
   it('tells who becomes an admin of the private channels there are, and who is none any more that they go', async () => {
     const { channel } = await ada.do('POST', '/channels', { name: 'board', isPrivate: true });
     const role = (to: string) => world.done(world.admin, 'PUT', `/users/${world.bob.id}/role`, { role: to });
-    const up = await told(() => role('admin'));
-    const ofChannel = (all: readonly Told[]) =>
+    const up = await frames(() => role('admin'));
+    const ofChannel = (all: readonly Frame[]) =>
       types(all.filter(({ type, payload }) => type.endsWith('_CHANNEL') && payload.id === channel.id));
     expect(ofChannel(up.bob)).to.deep.equal(['NEW_CHANNEL']);
     const say = () => ada.do('POST', `/channels/${channel.id}/messages`, { content: 'hush' });
     await expectTold(['admin', 'ada', 'bob'], 'NEW_MESSAGE', say);
-    const down = await told(() => role('user'));
+    const down = await frames(() => role('user'));
     expect(ofChannel(down.bob)).to.deep.equal(['DELETE_CHANNEL']);
     for (const name of ['admin', 'ada', 'cyd'] as const)
       expect([...ofChannel(up[name]), ...ofChannel(down[name])]).to.deep.equal([]);
@@ -205,14 +209,14 @@ describe('the event stream of the chat', function () {
 
   it('tells of what two say to each other those two alone', async () => {
     const two: readonly Name[] = ['ada', 'cyd'];
-    const begun = await told(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));
+    const begun = await frames(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));
     for (const name of NAMES) expect(types(begun[name])).to.deep.equal(two.includes(name) ? ['NEW_CONVERSATION'] : []);
     const { id, participants } = begun.ada[0]!.payload;
     expect(participants).to.deep.equal([world.ada.id, world.cyd.id].sort());
     expect(begun.ada[0]!.payload).to.have.property('createdAt').that.is.a('number');
     expect(begun.cyd[0]!.payload.otherUser.id).to.equal(world.ada.id);
     expect(
-      types((await told(() => cyd.do('POST', '/conversations', { targetUserId: world.ada.id }))).cyd),
+      types((await frames(() => cyd.do('POST', '/conversations', { targetUserId: world.ada.id }))).cyd),
     ).to.deep.equal([]);
 
     const direct = { conversationId: id, participants, channelId: id };
@@ -249,9 +253,9 @@ describe('the event stream of the chat', function () {
       isPrivate: true,
       members: [world.cyd.id],
     });
-    const first = await Listening.to(world.base, { token: world.cyd.token });
+    const first = await EventStream.to(world.base, { token: world.cyd.token });
     await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'before' });
-    await first.heard(1, 'NEW_MESSAGE');
+    await first.received(1, 'NEW_MESSAGE');
     first.close();
     await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost' });
     await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'of kept' });
@@ -259,9 +263,9 @@ describe('the event stream of the chat', function () {
     await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost too' });
     await mark('the end');
     const headers = { 'last-event-id': first.ids.at(-1)! };
-    const again = await Listening.to(world.base, { token: world.cyd.token, headers });
-    await eventually(() => again.told.some(({ payload }) => payload?.content === 'the end'));
-    const missed = again.told
+    const again = await EventStream.to(world.base, { token: world.cyd.token, headers });
+    await eventually(() => again.frames.some(({ payload }) => payload?.content === 'the end'));
+    const missed = again.frames
       .slice(1)
       .filter(isSubject)
       .map(({ type, payload }) => [type, payload.content ?? payload.id]);

@@ -136,11 +136,11 @@ describe('the export of the chat', function () {
     const { code, stdout, stderr } = await run(command());
     expect(stderr).to.equal('');
     expect(code).to.equal(0);
-    const told = JSON.parse(stdout);
+    const written = JSON.parse(stdout);
     const { body } = await exported();
-    expect(told.messages).to.deep.equal(body.messages);
-    expect(told.auditLog.at(-1)).to.include({ action: 'server.export', actorId: 'operator' });
-    expect({ ...body, exportedAt: 0, auditLog: [] }).to.deep.equal({ ...told, exportedAt: 0, auditLog: [] });
+    expect(written.messages).to.deep.equal(body.messages);
+    expect(written.auditLog.at(-1)).to.include({ action: 'server.export', actorId: 'operator' });
+    expect({ ...body, exportedAt: 0, auditLog: [] }).to.deep.equal({ ...written, exportedAt: 0, auditLog: [] });
   });
 
   it('says in one line that it is not whole where nobody reads the rest', async () => {

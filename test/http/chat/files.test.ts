@@ -39,17 +39,17 @@ describe('the files of the chat', function () {
     const found = await read(world, world.ada, `/files/${filename}`);
     expect(found.status).to.equal(200);
     expect(found.bytes.equals(bytes)).to.equal(true);
-    const told = Object.fromEntries(found.headers);
-    expect(told).to.deep.include({
+    const fields = Object.fromEntries(found.headers);
+    expect(fields).to.deep.include({
       'content-type': 'application/pdf',
       'content-length': String(bytes.length),
       'x-content-type-options': 'nosniff',
       'accept-ranges': 'bytes',
     });
-    expect(told['content-disposition']).to.match(
+    expect(fields['content-disposition']).to.match(
       /^attachment; filename="[ -~]+\.PDF"; filename\*=UTF-8''Plan%20f%C3%BCr%20Mai\.PDF$/,
     );
-    expect(told.etag).to.match(/^"[^"]+"$/);
+    expect(fields.etag).to.match(/^"[^"]+"$/);
   });
 
   it('may be of every type of the contract, by its end in any case, and are never HTML', async () => {

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { ask, Listening, type Told } from '../../support/chat-client.js';
+import { ask, EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 /** The "Events" table of the specification. */
@@ -59,13 +59,13 @@ describe('the schemas of the frames of the chat', function () {
 
   it('are met by every frame, which has no member that they do not name', async () => {
     const { base, ada, bob, admin } = world;
-    const stream = await Listening.to(base, { token: ada.token });
-    const reset = await Listening.to(base, { token: ada.token, headers: { 'last-event-id': 'unknown' } });
+    const stream = await EventStream.to(base, { token: ada.token });
+    const reset = await EventStream.to(base, { token: ada.token, headers: { 'last-event-id': 'unknown' } });
     await doEverything();
-    const seen = () => new Set(stream.told.map(({ type }) => type));
+    const seen = () => new Set(stream.frames.map(({ type }) => type));
     await eventually(() => Object.keys(FIELDS).every((type) => seen().has(type)));
-    await eventually(() => reset.told.some(({ type }) => type === 'RESET'));
-    for (const each of [...stream.told, ...reset.told]) holds(each);
+    await eventually(() => reset.frames.some(({ type }) => type === 'RESET'));
+    for (const each of [...stream.frames, ...reset.frames]) holds(each);
     for (const each of [stream, reset]) each.close();
 
     async function doEverything() {
@@ -109,14 +109,14 @@ describe('the schemas of the frames of the chat', function () {
       await as('PUT', '/presence/me', { status: 'away' });
     }
 
-    function holds(told: Told) {
-      const schema = schemas.find(({ title }) => title === told.type);
-      expect(schema, told.type).to.be.an('object');
+    function holds(frame: Frame) {
+      const schema = schemas.find(({ title }) => title === frame.type);
+      expect(schema, frame.type).to.be.an('object');
       const ajv = new Ajv2020({ strict: false });
-      expect(ajv.validate(schema!, told), `${JSON.stringify(told)} ${ajv.errorsText()}`).to.equal(true);
+      expect(ajv.validate(schema!, frame), `${JSON.stringify(frame)} ${ajv.errorsText()}`).to.equal(true);
       const named = schema!.properties.payload?.properties ?? {};
-      const unnamed = Object.keys(told.payload ?? {}).filter((name) => !(name in named));
-      expect(unnamed, told.type).to.deep.equal([]);
+      const unnamed = Object.keys(frame.payload ?? {}).filter((name) => !(name in named));
+      expect(unnamed, frame.type).to.deep.equal([]);
     }
   });
 });

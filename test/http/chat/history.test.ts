@@ -43,7 +43,7 @@ describe('the history of a message', function () {
     expect(answer.headers.get('content-type')).to.match(/^application\/json/);
     expect(answer.headers.get('content-length')).to.equal(null);
     expect(answer.headers.get('position')).to.match(/^\d+$/);
-    const told: { history: Version[] } = JSON.parse(await answer.text());
-    expect(contents(told.history)).to.deep.equal(wanted);
+    const page: { history: Version[] } = JSON.parse(await answer.text());
+    expect(contents(page.history)).to.deep.equal(wanted);
   });
 });

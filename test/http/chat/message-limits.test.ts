@@ -1,7 +1,7 @@
 /** The limits by the minute: messages of a user and of a webhook. */
 import { expect } from 'chai';
 import { chatSettings } from '../../../application/chat/settings.js';
-import { type Answered, type Asking, ask, type Member } from '../../support/chat-client.js';
+import { type Answered, ask, type Member, type RequestOptions } from '../../support/chat-client.js';
 import { type ChatNodes, useChat } from '../../support/chat-scenario.js';
 
 const MESSAGES = 'chat.messagesPerMinute';
@@ -14,7 +14,7 @@ const asking =
     method: string,
     path: string,
     body: object = {},
-    headers: Asking['headers'] = {},
+    headers: RequestOptions['headers'] = {},
   ) =>
     ask(chat.base, method, path, { token, body, headers });
 

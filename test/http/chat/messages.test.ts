@@ -106,9 +106,9 @@ describe('the messages of the chat', function () {
       '"text"',
     ];
     for (const body of wrong) {
-      const { status, body: told } = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, body);
+      const { status, body: answer } = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, body);
       expect(status, JSON.stringify(body)).to.equal(400);
-      expect(told.error).to.be.a('string');
+      expect(answer.error).to.be.a('string');
     }
     expect(await page()).to.deep.equal([]);
     const longest = '😀'.repeat(8000);

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { ask, Listening, type Member } from '../../support/chat-client.js';
+import { ask, EventStream, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
 describe('the presence of users of the chat', function () {
@@ -60,17 +60,17 @@ describe('the presence of users of the chat', function () {
 
   it('is online with the first open stream, told to everybody once, and offline after the last on all nodes', async () => {
     const ada = await somebody();
-    const watching = await Listening.to(chat.bases[1]!, { token: chat.admin.token });
-    const one = await Listening.to(chat.bases[0]!, { token: ada.token });
+    const watching = await EventStream.to(chat.bases[1]!, { token: chat.admin.token });
+    const one = await EventStream.to(chat.bases[0]!, { token: ada.token });
     await isAt(ada, 'online');
-    const two = await Listening.to(chat.bases[1]!, { token: ada.token });
+    const two = await EventStream.to(chat.bases[1]!, { token: ada.token });
     one.close();
-    const back = await Listening.to(chat.bases[0]!, { token: ada.token });
+    const back = await EventStream.to(chat.bases[0]!, { token: ada.token });
     back.close();
     // Long enough that the first node has let them go, if it does.
     two.close();
     await isAt(ada, 'offline');
-    const about = () => watching.told.filter(({ payload }) => payload.userId === ada.id);
+    const about = () => watching.frames.filter(({ payload }) => payload.userId === ada.id);
     await eventually(() => about().length >= 2);
     expect(about().map(({ type, payload }) => [type, payload.status])).to.deep.equal([
       ['PRESENCE_UPDATE', 'online'],
@@ -86,20 +86,20 @@ describe('the presence of users of the chat', function () {
 
   it('stays what was set by hand while streams come and go', async () => {
     const ada = await somebody();
-    const watching = await Listening.to(chat.base, { token: chat.admin.token });
-    const stream = await Listening.to(chat.base, { token: ada.token });
+    const watching = await EventStream.to(chat.base, { token: chat.admin.token });
+    const stream = await EventStream.to(chat.base, { token: ada.token });
     await isAt(ada, 'online');
     await put(ada, 'away');
-    const other = await Listening.to(chat.bases[1]!, { token: ada.token });
+    const other = await EventStream.to(chat.bases[1]!, { token: ada.token });
     other.close();
     await put(ada, 'away');
     expect((await of(ada))!.status).to.equal('away');
     stream.close();
     await isAt(ada, 'offline');
-    const again = await Listening.to(chat.base, { token: ada.token });
+    const again = await EventStream.to(chat.base, { token: ada.token });
     await isAt(ada, 'online');
     again.close();
-    const about = () => watching.told.filter(({ payload }) => payload.userId === ada.id);
+    const about = () => watching.frames.filter(({ payload }) => payload.userId === ada.id);
     // The list may know it before the stream has told of it.
     await eventually(() => about().length >= 4);
     expect(about().map(({ payload }) => payload.status)).to.deep.equal(['online', 'away', 'offline', 'online']);
@@ -125,7 +125,7 @@ describe('the presence of users of the chat', function () {
 
   it('is of everybody at a node that ends offline soon', async () => {
     const ada = await somebody();
-    const stream = await Listening.to(chat.bases[1]!, { token: ada.token });
+    const stream = await EventStream.to(chat.bases[1]!, { token: ada.token });
     await isAt(ada, 'online');
     await chat.nodes[1]!.stop();
     await isAt(ada, 'offline');

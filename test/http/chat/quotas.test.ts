@@ -1,12 +1,12 @@
 /** What one user changes and uploads only so often in an hour, since every node keeps it; admins as they like. */
 import { expect } from 'chai';
-import { type Asking, ask, type Member } from '../../support/chat-client.js';
+import { ask, type Member, type RequestOptions } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
 describe('the quotas of a user', function () {
   this.timeout(60_000);
   const chat = useChat(1, { '--chat-changes-per-hour': '3', '--chat-uploads-per-hour': '1' });
-  const as = ({ token }: Member, method: string, path: string, body: object, headers: Asking['headers'] = {}) =>
+  const as = ({ token }: Member, method: string, path: string, body: object, headers: RequestOptions['headers'] = {}) =>
     ask(chat.base, method, path, { token, body, headers });
 
   it('count channels made and changed with names taken; not what is refused, repeated or nothing new', async () => {

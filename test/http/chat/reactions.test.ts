@@ -1,7 +1,7 @@
 /** Reactions to messages over HTTP, by the contract's tables. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { Listening, type Member } from '../../support/chat-client.js';
+import { EventStream, type Member } from '../../support/chat-client.js';
 import { useChannel } from '../../support/chat-scenario.js';
 
 describe('reactions in the chat', function () {
@@ -34,18 +34,18 @@ describe('reactions in the chat', function () {
   it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
     const { id } = await post(world.ada, 'hello');
     await page();
-    const stream = await Listening.to(world.base, { token: world.bob.token });
+    const stream = await EventStream.to(world.base, { token: world.bob.token });
     try {
       const reactions = ['constructor', '__proto__', 'toString', '+1'];
       for (const reaction of reactions) await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
-      await eventually(() => stream.told.some(({ payload }) => payload.reaction === '+1'));
-      const told = await stream.heard(1, 'NEW_REACTION');
-      expect(told.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);
+      await eventually(() => stream.frames.some(({ payload }) => payload.reaction === '+1'));
+      const frames = await stream.received(1, 'NEW_REACTION');
+      expect(frames.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);
       const reacted = new Map(Object.entries((await page())[0].reactions));
       expect([...reacted]).to.deep.equal(reactions.map((each) => [each, [world.ada.id]]));
       for (const reaction of reactions)
         await world.done(world.ada, 'DELETE', `/messages/${id}/reactions`, { reaction });
-      await eventually(() => stream.told.filter(({ type }) => type === 'DELETE_REACTION').length === 4);
+      await eventually(() => stream.frames.filter(({ type }) => type === 'DELETE_REACTION').length === 4);
       expect(Object.entries((await page())[0].reactions)).to.deep.equal([]);
     } finally {
       stream.close();

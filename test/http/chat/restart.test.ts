@@ -38,7 +38,7 @@ describe('a chat that starts again', function () {
   /** Events of streams that were read since it was started. */
   let read = 0;
   /** What it has been told of. */
-  const heard = new Set<string>();
+  const received = new Set<string>();
 
   const counted: Service<typeof chat.catalog> = {
     ...chat,
@@ -54,8 +54,8 @@ describe('a chat that starts again', function () {
       };
       const running = await chat.connect(context);
       const hear: (typeof running.handlers)[number] = (event) => {
-        heard.add(event.type);
-        if (event.type === 'UserAdded') heard.add(event.data.userId);
+        received.add(event.type);
+        if (event.type === 'UserAdded') received.add(event.data.userId);
       };
       return { ...running, handlers: [...running.handlers, hear] };
     },
@@ -132,7 +132,7 @@ describe('a chat that starts again', function () {
       metadata: {},
     }));
     await kernel.log.append(ROSTER, revision, events);
-    await eventually(() => heard.has('UserErased') && heard.has(next));
+    await eventually(() => received.has('UserErased') && received.has(next));
     read = 0;
     const { body } = await ask(node.url('chat'), 'GET', '/users', { token });
     const ids = body.users.map((each: { id: string }) => each.id);

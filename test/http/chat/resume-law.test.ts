@@ -1,7 +1,7 @@
 /** The law of the event stream, for everything that people say: what was read, and the frames since, are what is read later. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { ask, Listening, type Member, type Told } from '../../support/chat-client.js';
+import { ask, EventStream, type Frame, type Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
@@ -64,7 +64,7 @@ describe('the law of the event stream of the chat', function () {
   }
 
   /** One frame, taken as the contract says it. */
-  function take(known: Known, { type, payload }: Told) {
+  function take(known: Known, { type, payload }: Frame) {
     const list = known.messages.get(payload.channelId) ?? [];
     const one = (id: string) => [...known.messages.values()].flat().find((each) => each.id === id);
     const reactions = (change: (users: string[]) => string[]) => {
@@ -230,7 +230,7 @@ describe('the law of the event stream of the chat', function () {
       for (let n = 0; n < 20; n++) await act(pick, visibility, said);
       const streams = await Promise.all(
         NAMES.map((name, at) =>
-          Listening.to(world.base, {
+          EventStream.to(world.base, {
             token: world[name].token,
             headers: { 'last-event-id': views[at]!.since },
           }),
@@ -240,11 +240,11 @@ describe('the law of the event stream of the chat', function () {
       // Which everybody is told of.
       const { channel: last } = await world.done(world.admin, 'POST', '/channels', { name: `end ${seed}` });
       for (const [at, name] of NAMES.entries()) {
-        const { told } = streams[at]!;
-        await eventually(() => told.some(({ payload }) => payload?.id === last.id));
-        expect(told.map(({ type }) => type)).not.to.include('RESET');
+        const { frames } = streams[at]!;
+        await eventually(() => frames.some(({ payload }) => payload?.id === last.id));
+        expect(frames.map(({ type }) => type)).not.to.include('RESET');
         const { known } = views[at]!;
-        for (const each of told) take(known, each);
+        for (const each of frames) take(known, each);
         const { known: later } = await read(world[name]);
         expect(whole(known, known.partly), name).to.deep.equal(whole(later, known.partly));
         streams[at]!.close();

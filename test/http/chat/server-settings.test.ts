@@ -1,6 +1,6 @@
 /** The settings of the server over HTTP, on two nodes; by the contract's tables. */
 import { expect } from 'chai';
-import { ask, Listening } from '../../support/chat-client.js';
+import { ask, EventStream } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
 describe('the settings of the chat server', function () {
@@ -21,26 +21,26 @@ describe('the settings of the chat server', function () {
 
   it('are set by admins, trimmed, and told to everybody on every node', async () => {
     const bob = await chat.join('bob');
-    const streams = await Promise.all(chat.bases.map((base) => Listening.to(base, { token: bob.token })));
+    const streams = await Promise.all(chat.bases.map((base) => EventStream.to(base, { token: bob.token })));
     const done = await put({ name: '  The Office ', ignored: true });
     expect(done).to.deep.include({ status: 200, body: { name: 'The Office' } });
     const seen = { 'if-position': done.headers.get('position') ?? '' };
     for (const base of chat.bases)
       expect((await get(bob.token, base, seen)).body).to.deep.equal({ name: 'The Office' });
     for (const stream of streams) {
-      const [told] = await stream.heard(1, 'UPDATE_SERVER_SETTINGS');
-      expect(told!.payload).to.deep.equal({ name: 'The Office' });
+      const [frames] = await stream.received(1, 'UPDATE_SERVER_SETTINGS');
+      expect(frames!.payload).to.deep.equal({ name: 'The Office' });
       stream.close();
     }
   });
 
   it('tell nobody of a name that it has already', async () => {
-    const stream = await Listening.to(chat.base, { token: chat.admin.token });
+    const stream = await EventStream.to(chat.base, { token: chat.admin.token });
     await put({ name: 'Same' });
     expect((await put({ name: 'Same' })).status).to.equal(200);
     await put({ name: 'Other' });
-    const told = await stream.heard(2, 'UPDATE_SERVER_SETTINGS');
-    expect(told.map(({ payload }) => payload.name)).to.deep.equal(['Same', 'Other']);
+    const frames = await stream.received(2, 'UPDATE_SERVER_SETTINGS');
+    expect(frames.map(({ payload }) => payload.name)).to.deep.equal(['Same', 'Other']);
     stream.close();
   });
 

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-scenario.js';
 
 const status = ({ status }: Answered) => status;
@@ -43,7 +43,7 @@ describe('the sessions of the chat on two nodes', function () {
 
   it('have ended on both for who has seen the end, with their streams', async () => {
     const bob = await devLogin(base, 'bob@example.org');
-    const streams = await Promise.all([base, other].map((at) => Listening.to(at, { token: bob.token })));
+    const streams = await Promise.all([base, other].map((at) => EventStream.to(at, { token: bob.token })));
     const out = await ask(base, 'POST', '/auth/logout', { token: bob.token });
     const seen = { 'if-position': out.headers.get('position')! };
     expect(status(await me(other, bob.token, seen))).to.equal(401);
@@ -72,7 +72,7 @@ describe('the sessions of the chat on two nodes', function () {
       // Where the machine is slow it may be over before anybody listens.
       const { dora, stream } = await eventually(async () => {
         const dora = await devLogin(at, 'dora@example.org');
-        return { dora, stream: await Listening.to(at, { token: dora.token }) };
+        return { dora, stream: await EventStream.to(at, { token: dora.token }) };
       });
       await eventually(async () => status(await me(at, dora.token)) === 401);
       await eventually(() => stream.ended);
@@ -85,7 +85,7 @@ describe('the sessions of the chat on two nodes', function () {
     it('go on with their streams, on every node, when they are refreshed', async () => {
       const { eve, streams, refreshed } = await eventually(async () => {
         const eve = await devLogin(at, 'eve@example.org');
-        const streams = await Promise.all([at, other].map((each) => Listening.to(each, { token: eve.token })));
+        const streams = await Promise.all([at, other].map((each) => EventStream.to(each, { token: eve.token })));
         const refreshed = await refresh(base, eve.refreshToken);
         return refreshed.status === 200 && { eve, streams, refreshed };
       });
@@ -96,8 +96,8 @@ describe('the sessions of the chat on two nodes', function () {
       await eventually(() => Date.now() > createdAt + 2500);
       await ask(base, 'PUT', '/users/me', { token, body: { userName: 'Eve herself' } });
       for (const stream of streams) {
-        const [told] = await stream.heard(1, 'UPDATE_USER');
-        expect(told!.payload).to.include({ id: eve.id, userName: 'Eve herself' });
+        const [frames] = await stream.received(1, 'UPDATE_USER');
+        expect(frames!.payload).to.include({ id: eve.id, userName: 'Eve herself' });
         expect(stream.ended).to.equal(false);
         stream.close();
       }
@@ -127,7 +127,7 @@ describe('the sessions of the chat on two nodes', function () {
 
     it('end sooner where they are refreshed for less, and their streams with them', async () => {
       const frank = await devLogin(base, 'frank@example.org');
-      const streams = await Promise.all([base, other].map((each) => Listening.to(each, { token: frank.token })));
+      const streams = await Promise.all([base, other].map((each) => EventStream.to(each, { token: frank.token })));
       expect(status(await refresh(at, frank.refreshToken))).to.equal(200);
       for (const stream of streams) await eventually(() => stream.ended);
       await eventually(async () => status(await me(base, frank.token)) === 401);

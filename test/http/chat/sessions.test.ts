@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { chat } from '../../../bin/services/chat.js';
-import { ask, devLogin, Listening } from '../../support/chat-client.js';
+import { ask, devLogin, EventStream } from '../../support/chat-client.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 const FLAGS = { '--chat-port': '0' };
@@ -232,26 +232,26 @@ describe('the sessions of the chat', function () {
   it('end the streams that were opened with them', async () => {
     const ada = await devLogin(base, email('streams'));
     const [byHeader, byQuery] = await Promise.all([
-      Listening.to(base, { token: ada.token }),
-      Listening.to(base, {}, `?token=${ada.token}`),
+      EventStream.to(base, { token: ada.token }),
+      EventStream.to(base, {}, `?token=${ada.token}`),
     ]);
-    for (const { headers, told } of [byHeader, byQuery]) {
+    for (const { headers, frames } of [byHeader, byQuery]) {
       expect(headers.get('content-type')).to.match(/^text\/event-stream/);
       expect(headers.get('cache-control')).to.equal('no-cache');
       expect(headers.get('x-accel-buffering')).to.equal('no');
-      expect(told[0]!.type).to.equal('CONNECTED');
-      expect(told[0]!.payload).to.include({ userId: ada.id });
-      expect(told[0]!.payload).to.have.keys('message', 'timestamp', 'userId', 'connectionId');
+      expect(frames[0]!.type).to.equal('CONNECTED');
+      expect(frames[0]!.payload).to.include({ userId: ada.id });
+      expect(frames[0]!.payload).to.have.keys('message', 'timestamp', 'userId', 'connectionId');
     }
     const other = await devLogin(base, email('streams'));
-    const stays = await Listening.to(base, { token: other.token });
+    const stays = await EventStream.to(base, { token: other.token });
     await ask(base, 'POST', '/auth/logout', { token: ada.token });
     await eventually(() => byHeader.ended && byQuery.ended);
     const newcomer = await devLogin(base, email('newcomer'));
     // A stream that begins early hears of its own reader's coming too.
-    const told = await eventually(() => stays.told.find(({ payload }) => payload.id === newcomer.id));
-    expect(told.type).to.equal('NEW_USER');
-    expect(told.payload).to.include({
+    const frames = await eventually(() => stays.frames.find(({ payload }) => payload.id === newcomer.id));
+    expect(frames.type).to.equal('NEW_USER');
+    expect(frames.payload).to.include({
       id: newcomer.id,
       userName: 'newcomer',
       email: email('newcomer'),

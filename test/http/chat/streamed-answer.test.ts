@@ -5,7 +5,7 @@ import { createBudget } from '../../../application/concurrency/fair-share-budget
 
 describe('an answer that is made as it is read', () => {
   let begun = 0;
-  const told = {
+  const download = {
     position: 7n,
     async *pieces() {
       begun++;
@@ -16,7 +16,7 @@ describe('an answer that is made as it is read', () => {
   const downloads = () => createBudget('downloads', 20);
   type Budget = ReturnType<typeof downloads>;
   const staying = new AbortController().signal;
-  const send = async (budget: Budget, whose: string, of = told, method = 'GET', signal = staying) => {
+  const send = async (budget: Budget, whose: string, of = download, method = 'GET', signal = staying) => {
     const answer = await sendJsonStream({ method, signal }, of, budget, whose);
     return 'problem' in answer ? answer.problem : answer.bytes!.content()[Symbol.asyncIterator]();
   };
@@ -46,7 +46,7 @@ describe('an answer that is made as it is read', () => {
     const away = async function* (): AsyncGenerator<'[1,' | '2]', void> {
       throw new Error('away');
     };
-    const error = await send(budget, 'ada', { ...told, pieces: away }).catch(({ message }) => message);
+    const error = await send(budget, 'ada', { ...download, pieces: away }).catch(({ message }) => message);
     expect([error, budget.used()]).to.deep.equal(['away', 0]);
   });
 
@@ -62,16 +62,16 @@ describe('an answer that is made as it is read', () => {
           ended.push(name);
         }
       };
-    await sending(budget, 'ada', { ...told, pieces: slow('begun') }, 'GET', left.signal);
+    await sending(budget, 'ada', { ...download, pieces: slow('begun') }, 'GET', left.signal);
     expect(budget.used()).to.equal(8);
-    await sending(budget, 'bob', { ...told, pieces: slow('late') }, 'GET', left.signal);
+    await sending(budget, 'bob', { ...download, pieces: slow('late') }, 'GET', left.signal);
     expect([budget.used(), ended]).to.deep.equal([0, ['begun', 'late']]);
   });
 
   it('is not begun where only its headers are asked for', async () => {
     const budget = downloads();
     begun = 0;
-    await send(budget, 'ada', told, 'HEAD');
+    await send(budget, 'ada', download, 'HEAD');
     expect([begun, budget.used()]).to.deep.equal([0, 0]);
   });
 });

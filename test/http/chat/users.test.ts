@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
-import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/chat-client.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 describe('the people of the chat', function () {
@@ -123,7 +123,7 @@ describe('the people of the chat', function () {
     const hal = await join('hal');
     expect(status(await remove(hal.id, hal.token))).to.equal(403);
     expect(status(await remove('unknown'))).to.equal(404);
-    const listening = await Promise.all([base, other].map((at) => Listening.to(at, { token: hal.token })));
+    const listening = await Promise.all([base, other].map((at) => EventStream.to(at, { token: hal.token })));
     const done = await remove(hal.id);
     expect(done).to.deep.include({ status: 200, body: { success: true } });
     expect(status(await ask(base, 'GET', '/auth/me', { token: hal.token }))).to.equal(401);
@@ -133,8 +133,8 @@ describe('the people of the chat', function () {
     );
     for (const stream of listening) {
       await eventually(() => stream.ended);
-      expect(stream.told.at(-1)).to.deep.include({ type: 'REMOVE_USER' });
-      expect(stream.told.at(-1)!.payload).to.include({ id: hal.id, email: email('hal') });
+      expect(stream.frames.at(-1)).to.deep.include({ type: 'REMOVE_USER' });
+      expect(stream.frames.at(-1)!.payload).to.include({ id: hal.id, email: email('hal') });
     }
     expect(status(await remove(hal.id))).to.equal(404);
     const again = await join('hal');
@@ -166,14 +166,14 @@ describe('the people of the chat', function () {
   });
 
   it('are told to everybody: who comes, is renamed, gets a role, goes', async () => {
-    const stream = await Listening.to(other, { token: ada.token });
+    const stream = await EventStream.to(other, { token: ada.token });
     const kim = await join('kim');
     await rename(kim.token, 'Kimberly');
     await role(kim.id, 'admin');
     await ask(base, 'POST', '/users/exit', { token: kim.token });
     const about = await eventually(() => {
-      const told = stream.told.filter(({ payload }) => payload.id === kim.id);
-      return told.some(({ type }) => type === 'USER_EXIT') && told;
+      const frames = stream.frames.filter(({ payload }) => payload.id === kim.id);
+      return frames.some(({ type }) => type === 'USER_EXIT') && frames;
     });
     expect(about.map(({ type }) => type)).to.deep.equal(['NEW_USER', 'UPDATE_USER', 'UPDATE_USER', 'USER_EXIT']);
     const [made, named_, promoted, gone] = about.map(({ payload }) => payload);
@@ -186,15 +186,15 @@ describe('the people of the chat', function () {
   });
 
   it('come back to what they have missed', async () => {
-    const first = await Listening.to(base, { token: ada.token });
+    const first = await EventStream.to(base, { token: ada.token });
     const cursor = first.ids.at(-1)!;
     first.close();
     const lea = await join('lea');
     for (const at of [base, other])
       for (const how of [{ headers: { 'last-event-id': cursor }, query: '' }, { query: `?lastEventId=${cursor}` }]) {
-        const back = await Listening.to(at, { token: ada.token, ...how }, how.query);
+        const back = await EventStream.to(at, { token: ada.token, ...how }, how.query);
         // Those too who came shortly before, where the node had not come to them when the first stream began.
-        await eventually(() => back.told.some(({ type, payload }) => type === 'NEW_USER' && payload.id === lea.id));
+        await eventually(() => back.frames.some(({ type, payload }) => type === 'NEW_USER' && payload.id === lea.id));
         back.close();
       }
   });

@@ -46,7 +46,7 @@ describe('a page that is waited for', function () {
   const page = (at: ChatNode) => at.reading.messages(readerNamed(bob.userId), channel, { limit: 500 });
 
   /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
-  async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
+  async function frames(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
     const reader = { caller: bob, request: { bearer: 'his' }, guards: { user: async () => then } };
     return respondWithPage(
       reader as never,
@@ -62,20 +62,20 @@ describe('a page that is waited for', function () {
   }
 
   it('is given to who sees its channel still', async () => {
-    expect(await told(async () => {})).to.include({ status: 200 });
-    expect(await told(async () => {}, bob, other)).to.include({ status: 200 });
+    expect(await frames(async () => {})).to.include({ status: 200 });
+    expect(await frames(async () => {}, bob, other)).to.include({ status: 200 });
   });
 
   it('is none for whose session has ended', async () => {
-    expect(await told(async () => {}, unauthorized)).to.equal(unauthorized);
+    expect(await frames(async () => {}, unauthorized)).to.equal(unauthorized);
   });
 
   it('is none for who was taken out: it shows what was said since', async () => {
-    expect(await told(out)).to.include({ kind: 'not-found' });
+    expect(await frames(out)).to.include({ kind: 'not-found' });
   });
 
   it('is none for who was taken out on another node, of which nothing was heard here yet', async () => {
-    expect(await told(out, bob, other)).to.include({ kind: 'not-found' });
+    expect(await frames(out, bob, other)).to.include({ kind: 'not-found' });
   });
 
   it('is none of a message’s versions either, nor of its thread', async () => {

@@ -18,11 +18,11 @@ describe('a search that is waited for', () => {
   /** What is found by somebody, and who they are when it is; `heard`: how far this node knows of the log by itself. */
   async function found(
     who: Caller,
-    { then = who as Caller | Rejection, before = member, after = member, heard = 100n } = {},
+    { then = who as Caller | Rejection, before = member, after = member, received = 100n } = {},
   ) {
     let isFound = false;
     const load = async (_: unknown, __: string, seen = 0n) => {
-      const isKnown = isFound && (heard >= 9n || seen >= 9n);
+      const isKnown = isFound && (received >= 9n || seen >= 9n);
       return { state: { channels: new Map<string, object>(isKnown ? after : before) } };
     };
     const find = async ({ isVisible }: SearchQuery) => {
@@ -56,7 +56,7 @@ describe('a search that is waited for', () => {
 
   it('finds nothing in what they were taken out of, as far as the index has come', async () => {
     expect(await found(bob, { after: outsider })).to.deep.equal(['his own']);
-    expect(await found(bob, { after: outsider, heard: 1n })).to.deep.equal(['his own']);
+    expect(await found(bob, { after: outsider, received: 1n })).to.deep.equal(['his own']);
   });
 
   it('finds for who is no admin any more what anybody finds, and nothing for whose session has ended', async () => {

@@ -1,7 +1,7 @@
 /** Webhooks over HTTP, on two nodes: who makes them, what they say, and whose tokens are good; by the contract's tables. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { ask, Listening, type Member } from '../../support/chat-client.js';
+import { ask, EventStream, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
 describe('webhooks of the chat', function () {
@@ -82,7 +82,7 @@ describe('webhooks of the chat', function () {
 
   it('say something in their channel, under their name, as a bot', async () => {
     const hook = await made('Deploys', open);
-    const stream = await Listening.to(chat.bases[1]!, { token: eve.token });
+    const stream = await EventStream.to(chat.bases[1]!, { token: eve.token });
     const done = await say(hook.id, hook.token, 'ready, @bob and @channel');
     expect(done.status).to.equal(200);
     const { message } = done.body;
@@ -91,11 +91,11 @@ describe('webhooks of the chat', function () {
     expect(message.mentions).to.deep.equal([bob.id, '@channel']);
     expect(message.createdAt).to.be.a('number');
     expect((await messagesOf(open)).at(-1)).to.deep.equal(message);
-    const [told] = await stream.heard(1, 'NEW_MESSAGE');
-    expect(told!.payload).to.deep.include({ id: message.id, author, mentions: message.mentions });
+    const [frames] = await stream.received(1, 'NEW_MESSAGE');
+    expect(frames!.payload).to.deep.include({ id: message.id, author, mentions: message.mentions });
     const pinned = await as(bob.token, 'POST', `/messages/${message.id}/pin`);
     expect(pinned.body.message.author).to.deep.equal(author);
-    const [updated] = await stream.heard(1, 'UPDATE_MESSAGE');
+    const [updated] = await stream.received(1, 'UPDATE_MESSAGE');
     expect(updated!.payload.author).to.deep.equal(author);
     expect((await as(bob.token, 'GET', `/channels/${open}/pins`)).body.messages[0].author).to.deep.equal(author);
     const { history } = (await as(bob.token, 'GET', `/messages/${message.id}/history`)).body;
@@ -164,24 +164,24 @@ describe('webhooks of the chat', function () {
   });
 
   it('are told to those who see the channel, as is what they say', async () => {
-    const streams = await Promise.all([bob, eve, chat.admin].map(({ token }) => Listening.to(chat.base, { token })));
+    const streams = await Promise.all([bob, eve, chat.admin].map(({ token }) => EventStream.to(chat.base, { token })));
     const hook = await made('Quiet', closed);
     await say(hook.id, hook.token, 'psst');
     await as(chat.admin.token, 'DELETE', `/webhooks/${hook.id}`);
     const last = await made('Loud', open);
     for (const [stream, sees] of streams.map((each, index) => [each, index !== 1] as const)) {
       // Of one that was made before these streams began they may hear as well.
-      const told = await eventually(() => {
-        const all = stream.told.filter(({ type }) => type === 'NEW_WEBHOOK');
+      const frames = await eventually(() => {
+        const all = stream.frames.filter(({ type }) => type === 'NEW_WEBHOOK');
         return (
           all.some(({ payload }) => payload.id === last.id) &&
           all.filter(({ payload }) => [hook.id, last.id].includes(payload.id))
         );
       });
-      expect(told.map(({ payload }) => payload.name)).to.deep.equal(sees ? ['Quiet', 'Loud'] : ['Loud']);
-      expect(told.at(-1)!.payload).to.include({ id: last.id, channelId: open, createdBy: chat.admin.id });
-      expect(told.at(-1)!.payload).not.to.have.any.keys('token', 'tokenHash');
-      const others = stream.told.filter(({ type }) => ['DELETE_WEBHOOK', 'NEW_MESSAGE'].includes(type));
+      expect(frames.map(({ payload }) => payload.name)).to.deep.equal(sees ? ['Quiet', 'Loud'] : ['Loud']);
+      expect(frames.at(-1)!.payload).to.include({ id: last.id, channelId: open, createdBy: chat.admin.id });
+      expect(frames.at(-1)!.payload).not.to.have.any.keys('token', 'tokenHash');
+      const others = stream.frames.filter(({ type }) => ['DELETE_WEBHOOK', 'NEW_MESSAGE'].includes(type));
       expect(others.map(({ type }) => type)).to.deep.equal(sees ? ['NEW_MESSAGE', 'DELETE_WEBHOOK'] : []);
       if (sees) expect(others[1]!.payload).to.deep.equal({ id: hook.id, channelId: closed });
       stream.close();

@@ -1,6 +1,6 @@
 /** Who in a meeting gets what somebody says, over sockets: exactly they, in this order, and whether the sender too. */
 import { expect } from 'chai';
-import { come, type Heard, type Person, told } from '../../support/meeting-client.js';
+import { come, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('in a meeting', function () {
@@ -22,7 +22,7 @@ describe('in a meeting', function () {
     for (const { socket } of Object.values(people)) socket.terminate();
   });
 
-  const said = (by: Person, type: string, more: object = {}): Heard => ({
+  const said = (by: Person, type: string, more: object = {}): MeetingMessage => ({
     type,
     roomId,
     participantId: by.id,
@@ -31,26 +31,26 @@ describe('in a meeting', function () {
   const flags = { isMuted: false, isVideoOff: false, isHandRaised: false };
   const updated = (of: Person, more: object = {}) =>
     said(of, 'participant-updated', { isModerator: of === ada, ...flags, ...more });
-  const all = (...heard: readonly Heard[]) => ({ ada: heard, bob: heard, cleo: heard });
-  const whenSays = (by: Person, type: string, more: object = {}) => told(people, ada!, () => by.say(type, more));
+  const all = (...inbox: readonly MeetingMessage[]) => ({ ada: inbox, bob: inbox, cleo: inbox });
+  const whenSays = (by: Person, type: string, more: object = {}) => receivedBy(people, ada!, () => by.send(type, more));
 
   it('chat goes to everybody, the sender too, with one time, by which and the sender it is known', async () => {
-    const heard = await whenSays(bob!, 'chat', { text: 'Hello', replyTo: `1-${ada!.id}` });
-    const { messageId } = heard.ada![0]!;
-    expect(heard).to.deep.equal(
+    const inbox = await whenSays(bob!, 'chat', { text: 'Hello', replyTo: `1-${ada!.id}` });
+    const { messageId } = inbox.ada![0]!;
+    expect(inbox).to.deep.equal(
       all(said(bob!, 'chat', { text: 'Hello', name: 'Bob', replyTo: `1-${ada!.id}`, messageId })),
     );
-    const isIt = (each: Heard) => each.messageId === messageId;
-    const times = await Promise.all([ada!, bob!, cleo!].map((each) => each.hears(isIt)));
+    const isIt = (each: MeetingMessage) => each.messageId === messageId;
+    const times = await Promise.all([ada!, bob!, cleo!].map((each) => each.waitFor(isIt)));
     expect(new Set(times.map(({ timestamp }) => `${timestamp}-${bob!.id}`))).to.deep.equal(new Set([messageId]));
   });
 
   it('no two messages of a person are known by the same, and they come in order', async () => {
     const texts = Array.from({ length: 100 }, (_, n) => `n${n}`);
-    const heard = await told(people, ada!, () => {
-      for (const text of texts) bob!.say('chat', { text });
+    const inbox = await receivedBy(people, ada!, () => {
+      for (const text of texts) bob!.send('chat', { text });
     });
-    for (const news of Object.values(heard)) {
+    for (const news of Object.values(inbox)) {
       expect(news.map(({ text }) => text)).to.deep.equal(texts);
       expect(new Set(news.map(({ messageId }) => messageId)).size).to.equal(100);
     }
@@ -67,11 +67,11 @@ describe('in a meeting', function () {
   for (const [type, content] of sent) {
     it(`${type} goes to the target only, as it was sent, from whom it really is`, async () => {
       const false_ = { roomId: 'OTHER1', participantId: cleo!.id };
-      const heard = await whenSays(bob!, type, { targetId: ada!.id, ...content, note: 'mine', ...false_ });
-      expect(heard).to.deep.equal({
+      const inbox = await whenSays(bob!, type, { targetId: ada!.id, ...content, note: 'mine', ...false_ });
+      expect(inbox).to.deep.equal({
         ada: [said(bob!, type, { targetId: ada!.id, ...content, note: 'mine' })],
       });
-      const [{ timestamp } = { timestamp: 0 }] = ada!.heard.filter((each) => each.type === type);
+      const [{ timestamp } = { timestamp: 0 }] = ada!.inbox.filter((each) => each.type === type);
       expect(timestamp, 'as it was sent').to.equal(1);
     });
 
@@ -180,7 +180,7 @@ describe('in a meeting', function () {
     const { bob: refused } = await whenSays(bob!, 'leave');
     expect(refused).to.have.length(1);
     expect(refused![0]).to.include({ type: 'error', code: 'NOT_JOINED', roomId: '', participantId: '' });
-    bob!.say('join', { roomId, name: 'Bob' });
+    bob!.send('join', { roomId, name: 'Bob' });
     await bob!.answered();
     expect(bob!.news().map(({ type }) => type)).to.deep.equal(Array(3).fill('participant-joined'));
   });
@@ -190,10 +190,10 @@ describe('in a meeting', function () {
     const lost = said(bob!, 'participant-updated', { ...flags, connection: 'lost' });
     const left = [lost, said(bob!, 'participant-left')];
     const id = bob!.id;
-    const heard = await told({ ada: ada!, cleo: cleo! }, ada!, async () => {
+    const inbox = await receivedBy({ ada: ada!, cleo: cleo! }, ada!, async () => {
       bob!.socket.terminate();
-      await ada!.hears(({ type, participantId }) => type === 'participant-left' && participantId === id);
+      await ada!.waitFor(({ type, participantId }) => type === 'participant-left' && participantId === id);
     });
-    expect(heard).to.deep.equal({ ada: left, cleo: left });
+    expect(inbox).to.deep.equal({ ada: left, cleo: left });
   });
 });

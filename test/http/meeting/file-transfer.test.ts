@@ -1,7 +1,7 @@
 /** Files between people of a meeting: whole and in order, at the pace of who gets them, and nobody else notices. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, type Heard, type Person } from '../../support/meeting-client.js';
+import { come, type MeetingMessage, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 /** Far more than what networks and servers hold of what is not read. */
@@ -22,7 +22,7 @@ describe('a file in a meeting', function () {
   const send = (from: Person, to: Person, transferId: string) => {
     const chunk = 'A'.repeat(64 * 1024);
     for (let index = 0; index < CHUNKS; index++)
-      from.say('file-chunk', { targetId: to.id, transferId, chunk, index, total: CHUNKS });
+      from.send('file-chunk', { targetId: to.id, transferId, chunk, index, total: CHUNKS });
   };
   /** As much has gone as goes while nobody reads: the rest stays with who sends. */
   async function heldUp({ socket }: Person) {
@@ -33,8 +33,8 @@ describe('a file in a meeting', function () {
       return last > 0 && same > 20;
     });
   }
-  const chunksOf = ({ heard }: Person, transferId: string): readonly Heard[] =>
-    heard.filter((each) => each.type === 'file-chunk' && each.transferId === transferId);
+  const chunksOf = ({ inbox }: Person, transferId: string): readonly MeetingMessage[] =>
+    inbox.filter((each) => each.type === 'file-chunk' && each.transferId === transferId);
 
   it('comes whole and in order to who reads it late, from several at once', async () => {
     const room = 'FILE01';
@@ -43,9 +43,9 @@ describe('a file in a meeting', function () {
     send(bob, ada, 'of-bob');
     send(cleo, ada, 'of-cleo');
     const dan = await comes(room, 'Dan');
-    dan.say('chat', { text: 'Meanwhile' });
-    await dan.hears('chat');
-    await bob.hears('chat');
+    dan.send('chat', { text: 'Meanwhile' });
+    await dan.waitFor('chat');
+    await bob.waitFor('chat');
     ada.socket.resume();
     for (const name of ['of-bob', 'of-cleo']) {
       await eventually(() => chunksOf(ada, name).length === CHUNKS);
@@ -54,7 +54,7 @@ describe('a file in a meeting', function () {
       );
       expect(chunksOf(ada, name).every(({ chunk }) => String(chunk).length === 64 * 1024)).to.equal(true);
     }
-    await ada.hears('chat');
+    await ada.waitFor('chat');
   });
 
   it('holds up nobody for longer than who is to get it is there', async () => {
@@ -62,9 +62,9 @@ describe('a file in a meeting', function () {
     const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
     ada.socket.pause();
     send(bob, ada, 'lost');
-    bob.say('chat', { text: 'After it' });
+    bob.send('chat', { text: 'After it' });
     ada.socket.terminate();
-    const said = await bob.hears('chat');
+    const said = await bob.waitFor('chat');
     expect(said.text).to.equal('After it');
   });
 
@@ -74,11 +74,11 @@ describe('a file in a meeting', function () {
     ada.socket.pause();
     const sdp = 'x'.repeat(1000 * 1000);
     const OFFERS = 30;
-    for (let n = 0; n < OFFERS; n++) bob.say('offer', { targetId: ada.id, sdp, n });
+    for (let n = 0; n < OFFERS; n++) bob.send('offer', { targetId: ada.id, sdp, n });
     await heldUp(bob);
     ada.socket.resume();
-    await eventually(() => ada.heard.filter(({ type }) => type === 'offer').length === OFFERS);
-    expect(ada.heard.flatMap(({ type, n }) => (type === 'offer' ? [n] : []))).to.deep.equal(
+    await eventually(() => ada.inbox.filter(({ type }) => type === 'offer').length === OFFERS);
+    expect(ada.inbox.flatMap(({ type, n }) => (type === 'offer' ? [n] : []))).to.deep.equal(
       Array.from({ length: OFFERS }, (_, n) => n),
     );
   });
@@ -86,25 +86,25 @@ describe('a file in a meeting', function () {
   it('takes back nothing of what has happened since, told to who reads it after it', async () => {
     const room = 'FILE05';
     const [ada, bob, cleo] = [await comes(room, 'Ada'), await comes(room, 'Bob'), await comes(room, 'Cleo')];
-    ada.say('room-locked');
-    await bob.hears('room-locked');
+    ada.send('room-locked');
+    await bob.waitFor('room-locked');
     bob.socket.pause();
     send(cleo, bob, 'of-cleo');
     // Once he has no room for more, and something has happened: what is told him now waits.
     await heldUp(cleo);
-    ada.say('chat', { text: 'Meanwhile' });
-    ada.say('room-locked');
-    ada.say('participant-updated', {});
-    await eventually(() => ada.heard.filter(({ type }) => type === 'room-locked').length === 2);
-    ada.say('room-unlocked');
-    ada.say('participant-updated', { isMuted: true });
-    await ada.hears('room-unlocked');
+    ada.send('chat', { text: 'Meanwhile' });
+    ada.send('room-locked');
+    ada.send('participant-updated', {});
+    await eventually(() => ada.inbox.filter(({ type }) => type === 'room-locked').length === 2);
+    ada.send('room-unlocked');
+    ada.send('participant-updated', { isMuted: true });
+    await ada.waitFor('room-unlocked');
     await ada.answered();
     bob.socket.resume();
     await eventually(() => chunksOf(bob, 'of-cleo').length === CHUNKS);
-    ada.say('chat', { text: 'After it' });
-    await bob.hears(({ text }) => text === 'After it');
-    const last = (kind: string) => bob.heard.findLast(({ type }) => type.startsWith(kind));
+    ada.send('chat', { text: 'After it' });
+    await bob.waitFor(({ text }) => text === 'After it');
+    const last = (kind: string) => bob.inbox.findLast(({ type }) => type.startsWith(kind));
     expect(last('room-')).to.include({ type: 'room-unlocked' });
     expect(last('participant-updated')).to.include({ participantId: ada.id, isMuted: true });
   });
@@ -117,8 +117,8 @@ describe('a file in a meeting', function () {
     bob.socket.send(offer('['.repeat(20_000) + ']'.repeat(20_000)));
     bob.socket.send(offer('[1e20]'));
     await bob.answered();
-    await ada.hears('offer');
-    expect(ada.heard.filter(({ type }) => type === 'offer')).to.have.length(1);
-    expect(bob.heard.filter(({ code }) => code === 'INVALID_MESSAGE')).to.have.length(2);
+    await ada.waitFor('offer');
+    expect(ada.inbox.filter(({ type }) => type === 'offer')).to.have.length(1);
+    expect(bob.inbox.filter(({ code }) => code === 'INVALID_MESSAGE')).to.have.length(2);
   });
 });

@@ -1,7 +1,7 @@
 /** Coming into a meeting over a socket: who may, as what, what they are told first, and what of it ends when they go. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, joinedIn, open, type Person, told } from '../../support/meeting-client.js';
+import { come, joinedIn, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('who comes to a meeting', function () {
@@ -37,11 +37,11 @@ describe('who comes to a meeting', function () {
     expect(news[0]?.message).to.be.a('string').and.not.equal('');
     return person;
   };
-  const isModerator = (person: Person) => person.heard[0]?.isModerator;
+  const isModerator = (person: Person) => person.inbox[0]?.isModerator;
 
   it('hears first that they are there, then of each who is, in order of joining; the others of them', async () => {
     const ada = await comes(' Ada ', { isHost: true }, ` ${roomId.toLowerCase()} `);
-    expect(ada.heard[0]).to.have.keys(
+    expect(ada.inbox[0]).to.have.keys(
       'type',
       'roomId',
       'participantId',
@@ -52,15 +52,15 @@ describe('who comes to a meeting', function () {
       'isVideoOff',
       'resumeToken',
     );
-    expect(Math.abs(Number(ada.heard[0]?.timestamp) - Date.now())).to.be.lessThan(60_000);
+    expect(Math.abs(Number(ada.inbox[0]?.timestamp) - Date.now())).to.be.lessThan(60_000);
     expect(ada.news()).to.deep.equal([joined(ada, 'Ada', true)]);
     const bob = await comes('Bob');
     const cleo = await open(meetings.base);
     open_.push(cleo);
-    const heard = await told({ ada, bob, cleo }, ada, () =>
-      cleo.say('join', { roomId, name: 'Cleo', participantId: 'mine' }),
+    const inbox = await receivedBy({ ada, bob, cleo }, ada, () =>
+      cleo.send('join', { roomId, name: 'Cleo', participantId: 'mine' }),
     );
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       ada: [joined(cleo, 'Cleo')],
       bob: [joined(cleo, 'Cleo')],
       cleo: [joined(cleo, 'Cleo'), joined(ada, 'Ada', true), joined(bob, 'Bob')],
@@ -99,7 +99,7 @@ describe('who comes to a meeting', function () {
   it('is sent away after five wrong passwords on a socket', async () => {
     await made({ password: 'secret' });
     const eve = await refused('Eve', {}, 'INVALID_PASSWORD');
-    for (let n = 0; n < 5; n++) eve.say('join', { roomId, name: 'Eve', password: `guess ${n}` });
+    for (let n = 0; n < 5; n++) eve.send('join', { roomId, name: 'Eve', password: `guess ${n}` });
     expect((await eve.closed).code).to.equal(1008);
     expect(eve.news().map(({ code }) => code)).to.deep.equal(Array(5).fill('INVALID_PASSWORD'));
   });
@@ -108,46 +108,46 @@ describe('who comes to a meeting', function () {
     const { creatorToken } = await made({ maxParticipants: 3 });
     const ada = await comes('Ada');
     const all = await Promise.all(Array.from({ length: 6 }, (_, n) => comes(`p${n}`)));
-    const first = all.map(({ heard: [told] }) => (told?.type === 'error' ? told.code : told?.type));
+    const first = all.map(({ inbox: [message] }) => (message?.type === 'error' ? message.code : message?.type));
     expect(first.filter((each) => each === 'participant-joined')).to.have.length(2);
     expect(first.filter((each) => each === 'ROOM_FULL')).to.have.length(4);
     await refused('Dan', { creatorToken }, 'ROOM_FULL');
     expect((await when('GET', '/health').thenAnswered(200)).body.totalParticipants).to.be.at.least(3);
     await ada.answered();
-    expect(ada.heard.filter(({ type }) => type === 'participant-joined')).to.have.length(3);
+    expect(ada.inbox.filter(({ type }) => type === 'participant-joined')).to.have.length(3);
   });
 
   it('leaves where they were first when they join again, and is somebody else', async () => {
     const ada = await comes('Ada', { isHost: true });
     const bob = await comes('Bob');
     const former = bob.id;
-    const heard = await told({ ada, bob }, ada, () => bob.say('join', { roomId, name: 'Bobby' }));
+    const inbox = await receivedBy({ ada, bob }, ada, () => bob.send('join', { roomId, name: 'Bobby' }));
     expect(bob.id).not.to.equal(former);
-    expect(heard.ada).to.deep.equal([
+    expect(inbox.ada).to.deep.equal([
       { type: 'participant-left', roomId, participantId: former },
       joined(bob, 'Bobby'),
     ]);
-    expect(heard.bob).to.deep.equal([joined(bob, 'Bobby'), joined(ada, 'Ada', true)]);
+    expect(inbox.bob).to.deep.equal([joined(bob, 'Bobby'), joined(ada, 'Ada', true)]);
     const other = `${roomId.slice(0, 5)}X`;
-    const gone = await told({ ada, bob }, ada, () => bob.say('join', { roomId: other, name: 'Bob' }));
+    const gone = await receivedBy({ ada, bob }, ada, () => bob.send('join', { roomId: other, name: 'Bob' }));
     expect(gone.ada).to.have.length(1);
     expect(gone.bob?.[0]).to.include({ code: 'ROOM_NOT_FOUND', roomId: '' });
-    bob.say('chat', { text: 'am I there?' });
+    bob.send('chat', { text: 'am I there?' });
     await bob.answered();
     expect(bob.news()[0]).to.include({ code: 'NOT_JOINED' });
   });
 
   it('finds a room that was made on the fly gone with its last person, and one made before still there', async () => {
     const ada = await comes('Ada', { isHost: true });
-    ada.say('leave');
+    ada.send('leave');
     await ada.answered();
     await refused('Bob', {}, 'ROOM_NOT_FOUND');
     expect(isModerator(await comes('Bob', { isHost: true, password: 'new' }))).to.equal(true);
     roomId = `${roomId.slice(0, 5)}X`;
     await made();
     const cleo = await comes('Cleo');
-    cleo.say('room-locked');
-    cleo.say('leave');
+    cleo.send('room-locked');
+    cleo.send('leave');
     await cleo.answered();
     const dan = await comes('Dan');
     expect(dan.news()).to.deep.equal([joined(dan, 'Dan', true)]);
@@ -156,9 +156,9 @@ describe('who comes to a meeting', function () {
   it('hears when the last moderator goes who is one now: the longest present, who is told so', async () => {
     const [ada, bob, cleo] = [await comes('Ada', { isHost: true }), await comes('Bob'), await comes('Cleo')];
     const id = ada.id;
-    const heard = await told({ bob, cleo }, bob, async () => {
+    const inbox = await receivedBy({ bob, cleo }, bob, async () => {
       ada.socket.close();
-      await bob.hears('moderator-action');
+      await bob.waitFor('moderator-action');
     });
     const left = { type: 'participant-left', roomId, participantId: id };
     const flags = { isMuted: false, isVideoOff: false, isHandRaised: false };
@@ -169,9 +169,9 @@ describe('who comes to a meeting', function () {
       isModerator: true,
       ...flags,
     };
-    expect(heard.cleo).to.deep.equal([left, updated]);
-    expect(heard.bob?.[0]).to.deep.equal(left);
-    expect(heard.bob?.slice(1)).to.have.deep.members([
+    expect(inbox.cleo).to.deep.equal([left, updated]);
+    expect(inbox.bob?.[0]).to.deep.equal(left);
+    expect(inbox.bob?.slice(1)).to.have.deep.members([
       updated,
       {
         type: 'moderator-action',
@@ -187,15 +187,15 @@ describe('who comes to a meeting', function () {
     const ada = await comes('Ada', { isHost: true });
     const bob = await open(meetings.base);
     open_.push(bob);
-    const heard = await told({ ada, bob }, ada, () => {
-      bob.say('join', { roomId, name: 'Bob' });
-      bob.say('offer', { targetId: ada.id, sdp: 'v=0' });
-      bob.say('chat', { text: 'Hello' });
-      bob.say('raise-hand');
-      bob.say('chat', { text: 'Bye' });
-      bob.say('leave');
+    const inbox = await receivedBy({ ada, bob }, ada, () => {
+      bob.send('join', { roomId, name: 'Bob' });
+      bob.send('offer', { targetId: ada.id, sdp: 'v=0' });
+      bob.send('chat', { text: 'Hello' });
+      bob.send('raise-hand');
+      bob.send('chat', { text: 'Bye' });
+      bob.send('leave');
     });
-    expect(heard.ada?.map(({ type }) => type)).to.deep.equal([
+    expect(inbox.ada?.map(({ type }) => type)).to.deep.equal([
       'participant-joined',
       'offer',
       'chat',
@@ -210,23 +210,23 @@ describe('who comes to a meeting', function () {
     const ada = await comes('Ada', { isHost: true });
     for (let n = 0; n < 5; n++) {
       const eve = await open(meetings.base);
-      eve.say('join', { roomId, name: 'Eve' });
+      eve.send('join', { roomId, name: 'Eve' });
       eve.socket.close();
       await eve.closed;
     }
     // Some of them may still be on their way in, and out again.
     const bob = await comes('Bob');
-    const counted = (type: string) => bob.heard.filter((each) => each.type === type).length;
+    const counted = (type: string) => bob.inbox.filter((each) => each.type === type).length;
     await eventually(() => counted('participant-joined') === counted('participant-left') + 2);
     for (const each of [ada, bob]) {
-      each.say('leave');
+      each.send('leave');
       await each.answered();
     }
     await eventually(async () => {
       const cleo = await comes('Cleo');
-      cleo.say('leave');
+      cleo.send('leave');
       await cleo.answered();
-      return cleo.heard[0]?.code === 'ROOM_NOT_FOUND';
+      return cleo.inbox[0]?.code === 'ROOM_NOT_FOUND';
     });
   });
 });

@@ -20,13 +20,13 @@ describe('who was kicked out of a meeting', function () {
     roomId = `KICK${String(++count).padStart(2, '0')}`;
     ada = await comes('Ada', HERE, { isHost: true });
     bob = await comes('Böb  Baker', HERE);
-    ada.say('moderator-action', { targetId: bob.id, action: 'kick' });
+    ada.send('moderator-action', { targetId: bob.id, action: 'kick' });
     await bob.closed;
   });
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const finds = async (name: string, from: string, more: object = {}) => (await comes(name, from, more)).heard[0]?.type;
+  const finds = async (name: string, from: string, more: object = {}) => (await comes(name, from, more)).inbox[0]?.type;
   const proof = () => ({ participantId: bob!.id, resumeToken: bob!.resumeToken });
 
   it('waits when they come under that name from that network, however it is written', async () => {
@@ -36,28 +36,28 @@ describe('who was kicked out of a meeting', function () {
 
   it('waits when they prove who they were, under any name, from anywhere, and unlocking does not let them in', async () => {
     const back = await comes('Somebody', ELSEWHERE, proof());
-    expect(back.heard[0]?.type).to.equal('waiting-room');
+    expect(back.inbox[0]?.type).to.equal('waiting-room');
     expect(back.id).not.to.equal(bob!.id);
-    ada!.say('room-locked');
-    ada!.say('room-unlocked');
+    ada!.send('room-locked');
+    ada!.send('room-unlocked');
     await ada!.answered();
     await back.answered();
-    expect(back.heard.map(({ type }) => type)).not.to.include('participant-joined');
-    ada!.say('admit-user', { targetId: back.id });
-    await back.hears('participant-joined');
+    expect(back.inbox.map(({ type }) => type)).not.to.include('participant-joined');
+    ada!.send('admit-user', { targetId: back.id });
+    await back.waitFor('participant-joined');
   });
 
   it('waits in a room that all others have left, until the next who comes admits them', async () => {
-    ada!.say('leave');
+    ada!.send('leave');
     await ada!.answered();
     const back = await comes('Somebody', ELSEWHERE, proof());
-    expect(back.heard[0]?.type).to.equal('waiting-room');
+    expect(back.inbox[0]?.type).to.equal('waiting-room');
     const cleo = await comes('Cleo', ELSEWHERE);
-    expect(cleo.heard[0]).to.include({ type: 'participant-joined', isModerator: true });
-    await cleo.hears(({ type, participantId }) => type === 'waiting-room' && participantId === back.id);
-    expect(back.heard.map(({ type }) => type)).not.to.include('participant-joined');
-    cleo.say('admit-user', { targetId: back.id });
-    const own = await back.hears('participant-joined');
+    expect(cleo.inbox[0]).to.include({ type: 'participant-joined', isModerator: true });
+    await cleo.waitFor(({ type, participantId }) => type === 'waiting-room' && participantId === back.id);
+    expect(back.inbox.map(({ type }) => type)).not.to.include('participant-joined');
+    cleo.send('admit-user', { targetId: back.id });
+    const own = await back.waitFor('participant-joined');
     expect(own).to.include({ participantId: back.id, isModerator: false });
   });
 

@@ -41,14 +41,14 @@ describe('a meeting room with 20,000 facts', function () {
     const other = await meetings.start();
     const bob = await come(other, ROOM, 'Bob');
     for (const each of [ada, bob]) {
-      each.say('participant-updated', { isMuted: true });
-      const refused = await each.hears(({ code }) => code === 'INVALID_MESSAGE');
+      each.send('participant-updated', { isMuted: true });
+      const refused = await each.waitFor(({ code }) => code === 'INVALID_MESSAGE');
       expect(refused).to.include({ type: 'error', roomId: ROOM, participantId: each.id });
       expect(refused.message).to.match(/event limit/);
     }
-    ada.say('moderator-action', { targetId: bob.id, action: 'kick' });
+    ada.send('moderator-action', { targetId: bob.id, action: 'kick' });
     expect((await bob.closed).code).to.equal(4003);
-    ada.say('leave');
+    ada.send('leave');
     await eventually(async () => (await peopleAt(other)) === 0);
     ada.socket.terminate();
   });

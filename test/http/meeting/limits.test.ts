@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { come, type Heard, open, type Person } from '../../support/meeting-client.js';
+import { come, type MeetingMessage, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { send } from '../../support/raw-http.js';
 
@@ -35,12 +35,12 @@ describe('what is said to the meetings', function () {
     await who.answered();
     const all: unknown[] = [];
     for (const each of said) {
-      const before = who.heard.length;
+      const before = who.inbox.length;
       who.socket.send(typeof each === 'string' ? each : JSON.stringify(each));
       await who.answered();
       // What was said before is heard by oneself in its own time, perhaps after the mark.
-      const refused = ({ type, code }: Heard) => type === 'error' && code !== unknown;
-      all.push(who.heard.slice(before).find(refused)?.code ?? 'fine');
+      const refused = ({ type, code }: MeetingMessage) => type === 'error' && code !== unknown;
+      all.push(who.inbox.slice(before).find(refused)?.code ?? 'fine');
     }
     return all;
   };
@@ -50,13 +50,13 @@ describe('what is said to the meetings', function () {
     expect(await codes(eve, '', 'hello', '[]', 'null', '"join"', '{}', '{"type":1}', '{"type":null}')).to.deep.equal(
       Array(8).fill(invalid),
     );
-    const isUnknown = ({ code }: Heard) => code === unknown;
-    const before = eve.heard.filter(isUnknown).length;
+    const isUnknown = ({ code }: MeetingMessage) => code === unknown;
+    const before = eve.inbox.filter(isUnknown).length;
     for (const type of ['dance', 'error', '__proto__', 'constructor'])
       eve.socket.send(JSON.stringify({ type, roomId: 1 }));
-    await eventually(() => eve.heard.filter(isUnknown).length === before + 4);
-    expect(eve.heard[0]).to.include({ roomId: '', participantId: '' });
-    expect(eve.heard[0]?.timestamp).to.be.a('number');
+    await eventually(() => eve.inbox.filter(isUnknown).length === before + 4);
+    expect(eve.inbox[0]).to.include({ roomId: '', participantId: '' });
+    expect(eve.inbox[0]?.timestamp).to.be.a('number');
   });
 
   it('is checked in this order: type, fields, joined, moderator, target', async () => {
@@ -145,7 +145,7 @@ describe('what is said to the meetings', function () {
       expect(await codes(ada, { type, ...fine })).to.deep.equal(['fine']);
       const said = others.map((each) => ({ type, ...each }));
       expect(await codes(ada, ...said)).to.deep.equal(said.map(() => invalid));
-      expect(ada.heard.at(-2)).to.include({ participantId: ada.id });
+      expect(ada.inbox.at(-2)).to.include({ participantId: ada.id });
       expect(ada.socket.readyState).to.equal(WebSocket.OPEN);
     });
 
@@ -164,18 +164,18 @@ describe('what is said to the meetings', function () {
   it('is 200 messages in a second: more is not understood, and who goes on is sent away', async () => {
     const eve = await stranger();
     // However slowly they are read.
-    for (let n = 0; n < 5000; n++) eve.say('leave');
+    for (let n = 0; n < 5000; n++) eve.send('leave');
     expect((await eve.closed).code).to.equal(1008);
-    const heard = eve.news().map(({ code }) => code);
-    expect(heard.filter((each) => each === 'NOT_JOINED')).to.have.length.of.at.least(200);
-    expect(heard).to.include(invalid);
+    const inbox = eve.news().map(({ code }) => code);
+    expect(inbox.filter((each) => each === 'NOT_JOINED')).to.have.length.of.at.least(200);
+    expect(inbox).to.include(invalid);
   });
 
   it('is text of 1 MiB at most: bytes are not understood, more and what is no UTF-8 ends the connection', async () => {
     const eve = await stranger();
     eve.socket.send(Buffer.from('{"type":"leave"}'));
     await eve.answered();
-    expect(eve.heard[0]).to.include({ code: invalid });
+    expect(eve.inbox[0]).to.include({ code: invalid });
     eve.socket.send(JSON.stringify({ type: 'chat', text: 'x'.repeat(1024 * 1024) }));
     expect((await eve.closed).code).to.equal(1009);
     const mallory = await stranger();
@@ -203,10 +203,10 @@ describe('who opens one meeting room after the other over one socket', function 
   it('has one for the connection, then as many as may be made in a minute, and others have theirs', async () => {
     const eve = await open(meetings.base);
     const host = async (who: Person, roomId: string, more = {}) => {
-      const before = who.heard.length;
-      who.say('join', { roomId, name: 'Eve', isHost: true, ...more });
+      const before = who.inbox.length;
+      who.send('join', { roomId, name: 'Eve', isHost: true, ...more });
       await who.answered();
-      return who.heard.slice(before).map(({ type, code }) => code ?? type)[0];
+      return who.inbox.slice(before).map(({ type, code }) => code ?? type)[0];
     };
     for (const roomId of ['FIRST1', 'SECND2', 'THIRD3']) expect(await host(eve, roomId)).to.equal('participant-joined');
     for (const more of [{}, { password: 'none is hashed for it' }])

@@ -1,12 +1,13 @@
 /** Connections to a meeting that end: which of them are lost and keep their place, and who may come back to it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, type Heard, joinedIn, type Person, told } from '../../support/meeting-client.js';
+import { come, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const flags = { isModerator: false, isMuted: false, isVideoOff: false, isHandRaised: false };
 const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
-const isAbout = (type: string, id: string) => (message: Heard) => message.type === type && message.participantId === id;
+const isAbout = (type: string, id: string) => (message: MeetingMessage) =>
+  message.type === type && message.participantId === id;
 
 describe('a connection to a meeting that ends', function () {
   this.timeout(60_000);
@@ -46,18 +47,18 @@ describe('a connection to a meeting that ends', function () {
   ] as const)
     it(`${how} is lost: the others are told, and the place is theirs through lock and full room`, async () => {
       const id = bob!.id;
-      bob!.say('raise-hand');
+      bob!.send('raise-hand');
       await bob!.answered();
-      const heard = await told({ ada: ada! }, ada!, async () => {
+      const inbox = await receivedBy({ ada: ada! }, ada!, async () => {
         end(bob!);
-        await ada!.hears((each) => isAbout('participant-updated', id)(each) && each.connection === 'lost');
+        await ada!.waitFor((each) => isAbout('participant-updated', id)(each) && each.connection === 'lost');
       });
-      expect(heard.ada).to.deep.equal([updated(id, { isHandRaised: true, connection: 'lost' })]);
-      ada!.say('room-locked');
+      expect(inbox.ada).to.deep.equal([updated(id, { isHandRaised: true, connection: 'lost' })]);
+      ada!.send('room-locked');
       await ada!.answered();
-      expect((await comes('Cleo')).heard[0]?.type).to.equal('waiting-room');
+      expect((await comes('Cleo')).inbox[0]?.type).to.equal('waiting-room');
       let again: Person | undefined;
-      const back = await told({ ada: ada! }, ada!, async () => {
+      const back = await receivedBy({ ada: ada! }, ada!, async () => {
         again = await comes('Somebody', provenBy(bob!));
       });
       expect(back.ada).to.deep.equal([updated(id, { isHandRaised: true, connection: 'ok' })]);
@@ -76,15 +77,15 @@ describe('a connection to a meeting that ends', function () {
       [two, two],
     ].entries()) {
       person.socket.terminate();
-      const isLost = () => ada!.heard.findLast(isAbout('participant-updated', person.id))?.connection === 'lost';
+      const isLost = () => ada!.inbox.findLast(isAbout('participant-updated', person.id))?.connection === 'lost';
       await eventually(isLost);
       const both = await Promise.all(bases.map((base) => comes('Again', provenBy(person), base)));
       const out = await Promise.race(both.map((each) => each.closed.then(() => each)));
       expect((await out.closed).code).to.equal(4001);
       person = both.find((each) => each !== out)!;
       const text = `round ${round}`;
-      person.say('chat', { text });
-      await ada!.hears((each) => each.type === 'chat' && each.text === text);
+      person.send('chat', { text });
+      await ada!.waitFor((each) => each.type === 'chat' && each.text === text);
     }
   });
 
@@ -95,14 +96,14 @@ describe('a connection to a meeting that ends', function () {
   ] as const)
     it(`${how} has left, and who comes back in time is who they were`, async () => {
       const id = ada!.id;
-      const heard = await told({ bob: bob! }, bob!, async () => {
+      const inbox = await receivedBy({ bob: bob! }, bob!, async () => {
         end(ada!);
-        await bob!.hears(isAbout('participant-left', id));
-        await bob!.hears('moderator-action');
+        await bob!.waitFor(isAbout('participant-left', id));
+        await bob!.waitFor('moderator-action');
       });
-      expect(heard.bob?.[0]).to.deep.equal({ type: 'participant-left', roomId, participantId: id });
+      expect(inbox.bob?.[0]).to.deep.equal({ type: 'participant-left', roomId, participantId: id });
       let again: Person | undefined;
-      const back = await told({ bob: bob! }, bob!, async () => {
+      const back = await receivedBy({ bob: bob! }, bob!, async () => {
         again = await comes('Somebody', provenBy(ada!));
       });
       expect(back.bob).to.deep.equal([joinedIn(roomId, again!, 'Ada', true)]);
@@ -115,35 +116,35 @@ describe('a connection to a meeting that ends', function () {
 
   it('keeps its place for who comes back at another node, and newcomers are told that it is lost', async () => {
     const id = bob!.id;
-    ada!.say('leave');
+    ada!.send('leave');
     await ada!.answered();
     bob!.socket.terminate();
     const cleo = await comes('Cleo');
-    await cleo.hears((each) => isAbout('participant-updated', id)(each) && each.connection === 'lost');
+    await cleo.waitFor((each) => isAbout('participant-updated', id)(each) && each.connection === 'lost');
     await eventually(async () => {
       const full = await comes('Dan', {}, meetings.bases[1]);
-      return full.heard[0]?.code === 'ROOM_FULL';
+      return full.inbox[0]?.code === 'ROOM_FULL';
     });
     const again = await comes('Somebody', provenBy(bob!), meetings.bases[1]);
     expect(again.news()[0]).to.deep.include({ participantId: id, name: 'Bob', isModerator: true });
-    await cleo.hears((each) => isAbout('participant-updated', id)(each) && each.connection === 'ok');
+    await cleo.waitFor((each) => isAbout('participant-updated', id)(each) && each.connection === 'ok');
   });
 
   it('takes who left, and is not let back in by a full room, for a newcomer', async () => {
     const cleo = await comes('Cleo', {}, meetings.base);
-    expect(cleo.heard[0]?.code).to.equal('ROOM_FULL');
-    bob!.say('leave');
+    expect(cleo.inbox[0]?.code).to.equal('ROOM_FULL');
+    bob!.send('leave');
     await bob!.answered();
     await comes('Dan');
-    expect((await comes('Bob', provenBy(bob!))).heard[0]?.code).to.equal('ROOM_FULL');
+    expect((await comes('Bob', provenBy(bob!))).inbox[0]?.code).to.equal('ROOM_FULL');
   });
 
   it('keeps a room that became empty for as long', async () => {
     roomId = `LOSF${String(count).padStart(2, '0')}`;
     const host = await comes('Host', { isHost: true, password: 'secret' });
-    host.say('leave');
+    host.send('leave');
     await host.answered();
-    expect((await comes('Eve')).heard[0]?.code).to.equal('INVALID_PASSWORD');
+    expect((await comes('Eve')).inbox[0]?.code).to.equal('INVALID_PASSWORD');
     const again = await comes('Host', provenBy(host));
     expect(again.news()).to.deep.equal([joinedIn(roomId, again, 'Host', true)]);
     expect(again.id).to.equal(host.id);

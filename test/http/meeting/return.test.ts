@@ -1,6 +1,6 @@
 /** Coming back to a meeting: who proves who they were takes their place again, and nobody stays behind in it. */
 import { expect } from 'chai';
-import { come, type Heard, open, type Person, told } from '../../support/meeting-client.js';
+import { come, type MeetingMessage, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('who comes back to a meeting', function () {
@@ -26,7 +26,7 @@ describe('who comes back to a meeting', function () {
   };
   const keyOf = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
   const flags = { isMuted: false, isVideoOff: false };
-  const joined = (participantId: string, name: string, more: object = {}): Heard =>
+  const joined = (participantId: string, name: string, more: object = {}): MeetingMessage =>
     ({
       type: 'participant-joined',
       roomId,
@@ -35,18 +35,18 @@ describe('who comes back to a meeting', function () {
       isModerator: false,
       ...flags,
       ...more,
-    }) as Heard;
+    }) as MeetingMessage;
 
   it('is who they were, without a password, and the others hear nothing; the former socket is closed', async () => {
-    bob!.say('participant-updated', { isMuted: true, isHandRaised: true });
-    ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    bob!.send('participant-updated', { isMuted: true, isHandRaised: true });
+    ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     await bob!.answered();
     const id = bob!.id;
     let again: Person;
-    const heard = await told({ ada: ada! }, ada!, async () => {
+    const inbox = await receivedBy({ ada: ada! }, ada!, async () => {
       again = await comes(keyOf(bob!));
     });
-    expect(heard).to.deep.equal({});
+    expect(inbox).to.deep.equal({});
     expect((await bob!.closed).code).to.equal(4001);
     expect(again!.id).to.equal(id);
     expect(again!.resumeToken).to.equal(bob!.resumeToken);
@@ -63,34 +63,34 @@ describe('who comes back to a meeting', function () {
         isHandRaised: true,
       },
     ]);
-    const now = await told({ ada: ada!, again: again! }, ada!, () => again!.say('chat', { text: 'Back' }));
+    const now = await receivedBy({ ada: ada!, again: again! }, ada!, () => again!.send('chat', { text: 'Back' }));
     expect(now.again).to.have.length(1);
     expect(now.ada?.[0]).to.include({ participantId: id, name: 'Bob' });
-    again!.say('leave');
-    await ada!.hears((each) => each.type === 'participant-left' && each.participantId === id);
+    again!.send('leave');
+    await ada!.waitFor((each) => each.type === 'participant-left' && each.participantId === id);
     await ada!.answered();
-    expect(ada!.heard.filter(({ type }) => type === 'participant-left')).to.have.length(1);
+    expect(ada!.inbox.filter(({ type }) => type === 'participant-left')).to.have.length(1);
   });
 
   it('may do so on the socket that they have', async () => {
-    const heard = await told({ ada: ada!, bob: bob! }, ada!, () =>
-      bob!.say('join', { roomId, name: 'Bob', ...keyOf(bob!) }),
+    const inbox = await receivedBy({ ada: ada!, bob: bob! }, ada!, () =>
+      bob!.send('join', { roomId, name: 'Bob', ...keyOf(bob!) }),
     );
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       bob: [joined(bob!.id, 'Bob'), joined(ada!.id, 'Ada', { isModerator: true })],
     });
-    expect(await told({ ada: ada!, bob: bob! }, ada!, () => bob!.say('raise-hand'))).to.have.keys('ada');
+    expect(await receivedBy({ ada: ada!, bob: bob! }, ada!, () => bob!.send('raise-hand'))).to.have.keys('ada');
   });
 
   it('waits on, if they waited', async () => {
-    ada!.say('room-locked');
+    ada!.send('room-locked');
     await ada!.answered();
     const dan = await comes({ password: 'secret' });
     const again = await comes(keyOf(dan));
     expect(again.news()).to.deep.equal([{ type: 'waiting-room', roomId, participantId: dan.id, name: 'Whoever' }]);
     expect((await dan.closed).code).to.equal(4001);
-    ada!.say('admit-user', { targetId: again.id });
-    await again.hears('participant-joined');
+    ada!.send('admit-user', { targetId: again.id });
+    await again.waitFor('participant-joined');
   });
 
   it('is nobody without the proof, or with that of another', async () => {
@@ -109,20 +109,20 @@ describe('who comes back to a meeting', function () {
   it('leaves where they were before they go to another room, whatever they prove', async () => {
     const other = `${roomId.slice(0, 5)}X`;
     const [id, proof] = [bob!.id, keyOf(bob!)];
-    await told({ ada: ada!, bob: bob! }, ada!, () =>
-      bob!.say('join', { roomId: other, name: 'Bob', isHost: true, ...proof }),
+    await receivedBy({ ada: ada!, bob: bob! }, ada!, () =>
+      bob!.send('join', { roomId: other, name: 'Bob', isHost: true, ...proof }),
     );
     expect(bob!.id).not.to.equal(id);
     const left = { type: 'participant-left', participantId: id };
-    expect(ada!.heard.filter(({ type }) => type === left.type)).to.have.length(1);
+    expect(ada!.inbox.filter(({ type }) => type === left.type)).to.have.length(1);
   });
 
   it('is told nothing that was meant for where they were, before they are welcomed', async () => {
     const again = await open(meetings.base);
     people.push(again);
-    for (let n = 0; n < 50; n++) ada!.say('chat', { text: `n${n}` });
-    again.say('join', { roomId, name: 'Bob', ...keyOf(bob!) });
+    for (let n = 0; n < 50; n++) ada!.send('chat', { text: `n${n}` });
+    again.send('join', { roomId, name: 'Bob', ...keyOf(bob!) });
     await again.answered();
-    expect(again.heard[0]).to.include({ type: 'participant-joined', participantId: bob!.id });
+    expect(again.inbox[0]).to.include({ type: 'participant-joined', participantId: bob!.id });
   });
 });

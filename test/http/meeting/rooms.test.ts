@@ -165,10 +165,10 @@ describe('a client that makes many meeting rooms', function () {
     for (let n = 0; n < 3; n++) await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
     await make({ roomId: 'QUOTA2' }).thenRefused(429, { error: /exists/ });
     await make({}).thenAnswered(201);
-    const { headers: told } = await make({}).thenRefused(429, {
+    const { headers: answerHeaders } = await make({}).thenRefused(429, {
       error: /Too many requests, try again later/,
     });
-    expect(Number(told.get('retry-after'))).to.be.within(1, 60);
+    expect(Number(answerHeaders.get('retry-after'))).to.be.within(1, 60);
     await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
   });
 });

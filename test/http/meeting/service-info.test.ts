@@ -108,8 +108,8 @@ describe('the servers that clients of meetings are told of', function () {
   const meetings = useMeeting({ '--meeting-turn-url': 'turn:turn.example', '--meeting-turn-secret': secret });
 
   it('have names and passwords that the TURN server can check, for an hour, and another for each who asks', async () => {
-    const told = async () => (await ask(meetings.base, 'GET', '/config')).body.iceServers[1];
-    const [one, other] = [await told(), await told()];
+    const turnServer = async () => (await ask(meetings.base, 'GET', '/config')).body.iceServers[1];
+    const [one, other] = [await turnServer(), await turnServer()];
     expect(one).to.have.all.keys('urls', 'username', 'credential');
     expect(one.urls).to.equal('turn:turn.example');
     expect(one.credential).to.equal(createHmac('sha1', secret).update(one.username).digest('base64'));

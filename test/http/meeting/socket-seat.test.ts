@@ -4,7 +4,7 @@ import { createSocketSeats } from '../../../adapters/http/meeting/socket-seat.js
 import { frame } from '../../../adapters/realtime/relay/sink.js';
 import { record, types } from '../../support/toy-audience.js';
 
-const told = (type: string) => frame({ type });
+const message = (type: string) => frame({ type });
 
 describe('a seat in a meeting', () => {
   it('gets what is told until it is left, and then the next one does', () => {
@@ -13,13 +13,13 @@ describe('a seat in a meeting', () => {
     const [first, second] = [chair.take('ada', false), () => chair.take('bob', false)];
     let left = 0;
     first.sink.onClose(() => left++);
-    first.sink.send(told('a'));
+    first.sink.send(message('a'));
     const next = second();
     expect(left).to.equal(1);
-    first.sink.send(told('b'));
-    next.sink.send(told('c'));
+    first.sink.send(message('b'));
+    next.sink.send(message('c'));
     first.leave();
-    next.sink.send(told('d'));
+    next.sink.send(message('d'));
     expect(types(socket)).to.deep.equal(['a', 'c', 'd']);
     expect([left, socket.ended, first.id === next.id]).to.deep.equal([1, undefined, false]);
   });
@@ -27,9 +27,9 @@ describe('a seat in a meeting', () => {
   it('of who comes back gets nothing before they are welcomed', () => {
     const socket = record();
     const seat = createSocketSeats(socket).take('ada', true);
-    seat.sink.send(told('to where they were'));
+    seat.sink.send(message('to where they were'));
     seat.welcome();
-    seat.sink.send(told('welcome'));
+    seat.sink.send(message('welcome'));
     expect(types(socket)).to.deep.equal(['welcome']);
   });
 
@@ -50,7 +50,7 @@ describe('a seat in a meeting', () => {
     returning.yield();
     expect(socket.ended).to.equal(undefined);
     returning.welcome();
-    returning.sink.send(told('welcome'));
+    returning.sink.send(message('welcome'));
     expect(types(socket)).to.deep.equal(['welcome']);
   });
 
@@ -70,13 +70,13 @@ describe('a seat in a meeting', () => {
   it('hears when the network has room again, for as long as somebody sits there', () => {
     const socket = record();
     const chair = createSocketSeats(socket);
-    const heard: string[] = [];
+    const inbox: string[] = [];
     const [former] = [chair.take('ada', false)];
-    former.sink.onDrain(() => heard.push('ada'));
+    former.sink.onDrain(() => inbox.push('ada'));
     socket.read();
-    chair.take('bob', false).sink.onDrain(() => heard.push('bob'));
+    chair.take('bob', false).sink.onDrain(() => inbox.push('bob'));
     socket.read();
-    expect(heard).to.deep.equal(['ada', 'bob']);
+    expect(inbox).to.deep.equal(['ada', 'bob']);
     socket.unread = 7;
     expect([former.sink.buffered()]).to.deep.equal([0]);
   });

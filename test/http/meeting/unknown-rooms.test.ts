@@ -10,19 +10,19 @@ describe('who asks for meetings that do not exist', function () {
     '--server-trusted-proxies': '127.0.0.1',
     '--meeting-unknown-per-minute': '10',
   });
-  const errors = ({ heard }: Person) => heard.flatMap(({ code }) => code ?? []);
+  const errors = ({ inbox }: Person) => inbox.flatMap(({ code }) => code ?? []);
   const EVE = '203.0.113.7';
 
   it('is closed with 1008 after ten, and its network waits; others do not', async () => {
     const ada = await come(meetings.base, 'KNOWN1', 'Ada', { isHost: true }, EVE);
     const [eve, mallory] = [await open(meetings.base, EVE), await open(meetings.base, EVE)];
-    for (let n = 0; n < 4; n++) mallory.say('join', { roomId: `NONE0${n}`, name: 'Eve' });
+    for (let n = 0; n < 4; n++) mallory.send('join', { roomId: `NONE0${n}`, name: 'Eve' });
     await mallory.answered();
-    for (let n = 0; n < 20; n++) eve.say('join', { roomId: `NONE${10 + n}`, name: 'Eve' });
+    for (let n = 0; n < 20; n++) eve.send('join', { roomId: `NONE${10 + n}`, name: 'Eve' });
     expect(await eve.closed).to.deep.equal({ code: 1008, reason: 'Too many joins of unknown meetings' });
     expect(errors(eve)).to.deep.equal(Array(6).fill('ROOM_NOT_FOUND'));
-    mallory.say('join', { roomId: 'KNOWN1', name: 'Mallory' });
-    const refused = await mallory.hears(({ code }) => code === 'INVALID_MESSAGE');
+    mallory.send('join', { roomId: 'KNOWN1', name: 'Mallory' });
+    const refused = await mallory.waitFor(({ code }) => code === 'INVALID_MESSAGE');
     expect(refused.message).to.match(/try again later/);
     const upgrade = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
       headers: { 'X-Forwarded-For': EVE },
@@ -35,9 +35,9 @@ describe('who asks for meetings that do not exist', function () {
     );
     expect(answer).to.deep.equal([429, true]);
     // Who is inside stays so, and others come in.
-    ada.say('raise-hand');
+    ada.send('raise-hand');
     const bob = await come(meetings.base, 'KNOWN1', 'Bob', {}, '203.0.113.8');
-    expect(bob.heard[0]?.type).to.equal('participant-joined');
+    expect(bob.inbox[0]?.type).to.equal('participant-joined');
     for (const { socket } of [ada, bob, mallory]) socket.terminate();
   });
 });

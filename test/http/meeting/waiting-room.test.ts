@@ -1,7 +1,7 @@
 /** The waiting room over sockets: who is told of whom, who is let in or sent away, and what ends it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, type Heard, joinedIn, type Person, told } from '../../support/meeting-client.js';
+import { come, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('at the door of a meeting', function () {
@@ -30,26 +30,26 @@ describe('at the door of a meeting', function () {
   });
 
   const lock = async () => {
-    ada!.say('room-locked');
+    ada!.send('room-locked');
     await ada!.answered();
   };
-  const waits = (who: Person, name: string): Heard => ({
+  const waits = (who: Person, name: string): MeetingMessage => ({
     type: 'waiting-room',
     roomId,
     participantId: who.id,
     name,
   });
   const joined = (of: Person, name: string, isModerator = false) => joinedIn(roomId, of, name, isModerator);
-  const left = (participantId: string): Heard => ({ type: 'participant-left', roomId, participantId });
+  const left = (participantId: string): MeetingMessage => ({ type: 'participant-left', roomId, participantId });
   const locked = () => ({ type: 'room-locked', roomId, participantId: ada!.id, lockedBy: ada!.id });
 
   it('who comes waits, and the moderators and they hear so; but not who made the room', async () => {
     await lock();
     let dan: Person;
-    const heard = await told({ ada: ada!, bob: bob! }, ada!, async () => {
+    const inbox = await receivedBy({ ada: ada!, bob: bob! }, ada!, async () => {
       dan = await comes('Dan');
     });
-    expect(heard).to.deep.equal({ ada: [waits(dan!, 'Dan')] });
+    expect(inbox).to.deep.equal({ ada: [waits(dan!, 'Dan')] });
     expect(dan!.news()).to.deep.equal([waits(dan!, 'Dan')]);
     const eve = await comes('Eve', { creatorToken });
     expect(eve.news().map(({ type }) => type)).to.deep.equal([
@@ -65,41 +65,47 @@ describe('at the door of a meeting', function () {
     await lock();
     const dan = await comes('Dan');
     const id = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => ada!.say('admit-user', { targetId: id }));
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
+      ada!.send('admit-user', { targetId: id }),
+    );
     expect(dan.id).to.equal(id);
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       ada: [joined(dan, 'Dan')],
       bob: [joined(dan, 'Dan')],
       dan: [joined(dan, 'Dan'), joined(ada!, 'Ada', true), joined(bob!, 'Bob'), locked()],
     });
-    expect(await told({ ada: ada!, dan }, ada!, () => ada!.say('admit-user', { targetId: id }))).to.deep.equal({});
+    expect(await receivedBy({ ada: ada!, dan }, ada!, () => ada!.send('admit-user', { targetId: id }))).to.deep.equal(
+      {},
+    );
     expect(
-      await told({ ada: ada!, dan }, ada!, () => ada!.say('reject-user', { targetId: 'x', reason: '' })),
+      await receivedBy({ ada: ada!, dan }, ada!, () => ada!.send('reject-user', { targetId: 'x', reason: '' })),
     ).to.deep.equal({});
   });
 
   it('at the cap the moderator hears that it is full, and who waits goes on waiting', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
-    ada!.say('admit-user', { targetId: dan.id });
+    ada!.send('admit-user', { targetId: dan.id });
     await ada!.answered();
-    const heard = await told({ ada: ada!, bob: bob!, eve }, ada!, () => ada!.say('admit-user', { targetId: eve.id }));
-    expect(heard.ada?.[0]).to.include({ type: 'error', code: 'ROOM_FULL', roomId, participantId: ada!.id });
-    expect([heard.bob, heard.eve]).to.deep.equal([undefined, undefined]);
-    bob!.say('leave');
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, eve }, ada!, () =>
+      ada!.send('admit-user', { targetId: eve.id }),
+    );
+    expect(inbox.ada?.[0]).to.include({ type: 'error', code: 'ROOM_FULL', roomId, participantId: ada!.id });
+    expect([inbox.bob, inbox.eve]).to.deep.equal([undefined, undefined]);
+    bob!.send('leave');
     await bob!.answered();
-    ada!.say('admit-user', { targetId: eve.id });
-    await eve.hears('participant-joined');
+    ada!.send('admit-user', { targetId: eve.id });
+    await eve.waitFor('participant-joined');
   });
 
   it('who is rejected hears why, from whom, and is sent away with 4004', async () => {
     await lock();
     const dan = await comes('Dan');
     const id = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () =>
-      ada!.say('reject-user', { targetId: id, reason: 'Not today' }),
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
+      ada!.send('reject-user', { targetId: id, reason: 'Not today' }),
     );
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       ada: [left(id)],
       dan: [{ type: 'reject-user', roomId, participantId: ada!.id, targetId: id, reason: 'Not today' }],
     });
@@ -109,40 +115,40 @@ describe('at the door of a meeting', function () {
   it('only moderators decide, and who waits does nothing in the room', async () => {
     await lock();
     const dan = await comes('Dan');
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => {
-      bob!.say('admit-user', { targetId: dan.id });
-      bob!.say('reject-user', { targetId: dan.id, reason: '' });
-      dan.say('chat', { text: 'Let me in' });
-      dan.say('offer', { targetId: ada!.id, sdp: 'v=0' });
-      dan.say('raise-hand');
-      dan.say('room-unlocked');
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () => {
+      bob!.send('admit-user', { targetId: dan.id });
+      bob!.send('reject-user', { targetId: dan.id, reason: '' });
+      dan.send('chat', { text: 'Let me in' });
+      dan.send('offer', { targetId: ada!.id, sdp: 'v=0' });
+      dan.send('raise-hand');
+      dan.send('room-unlocked');
     });
-    expect(heard.bob?.map(({ code }) => code)).to.deep.equal(['UNAUTHORIZED', 'UNAUTHORIZED']);
-    expect(heard.dan?.map(({ code }) => code)).to.deep.equal(Array(4).fill('NOT_JOINED'));
-    expect(heard.ada).to.equal(undefined);
+    expect(inbox.bob?.map(({ code }) => code)).to.deep.equal(['UNAUTHORIZED', 'UNAUTHORIZED']);
+    expect(inbox.dan?.map(({ code }) => code)).to.deep.equal(Array(4).fill('NOT_JOINED'));
+    expect(inbox.ada).to.equal(undefined);
   });
 
   it('who waits and goes is told to moderators, whether they say so or not', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
     const ids = [dan.id, eve.id];
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, async () => {
-      dan.say('leave');
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, async () => {
+      dan.send('leave');
       await dan.answered();
       eve.socket.terminate();
-      await ada!.hears((each) => each.participantId === ids[1] && each.type === 'participant-left');
+      await ada!.waitFor((each) => each.participantId === ids[1] && each.type === 'participant-left');
     });
-    expect(heard).to.deep.equal({ ada: ids.map(left) });
+    expect(inbox).to.deep.equal({ ada: ids.map(left) });
   });
 
   it('who becomes a moderator hears of all who still wait, and not again where they are one', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
-    const promote = () => ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
-    const heard = await told({ bob: bob! }, bob!, promote);
-    await bob!.hears((each) => each.participantId === eve.id);
-    expect([...(heard.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([waits(dan, 'Dan'), waits(eve, 'Eve')]);
-    const again = await told({ bob: bob! }, bob!, promote);
+    const promote = () => ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    const inbox = await receivedBy({ bob: bob! }, bob!, promote);
+    await bob!.waitFor((each) => each.participantId === eve.id);
+    expect([...(inbox.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([waits(dan, 'Dan'), waits(eve, 'Eve')]);
+    const again = await receivedBy({ bob: bob! }, bob!, promote);
     expect(again.bob?.map(({ type }) => type)).to.deep.equal(['moderator-action', 'participant-updated']);
   });
 
@@ -154,13 +160,13 @@ describe('at the door of a meeting', function () {
     await lock();
     const dan = await comes('Dan');
     const targetId = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => {
-      for (const action of ['mute', 'kick', 'make-moderator']) ada!.say('moderator-action', { targetId, action });
-      ada!.say('offer', { targetId, sdp: 'v=0' });
-      ada!.say('reject-user', { targetId: bob!.id, reason: 'is inside' });
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () => {
+      for (const action of ['mute', 'kick', 'make-moderator']) ada!.send('moderator-action', { targetId, action });
+      ada!.send('offer', { targetId, sdp: 'v=0' });
+      ada!.send('reject-user', { targetId: bob!.id, reason: 'is inside' });
     });
-    expect(heard.ada?.map(({ code }) => code)).to.deep.equal(Array(3).fill('TARGET_NOT_FOUND'));
-    expect([heard.bob, heard.dan]).to.deep.equal([undefined, undefined]);
+    expect(inbox.ada?.map(({ code }) => code)).to.deep.equal(Array(3).fill('TARGET_NOT_FOUND'));
+    expect([inbox.bob, inbox.dan]).to.deep.equal([undefined, undefined]);
     expect(await total()).to.equal(before);
   });
 
@@ -168,9 +174,11 @@ describe('at the door of a meeting', function () {
     await lock();
     const dan = await comes('Dan');
     const former = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => dan.say('join', { roomId, name: 'Daniel' }));
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
+      dan.send('join', { roomId, name: 'Daniel' }),
+    );
     expect(dan.id).not.to.equal(former);
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       ada: [left(former), waits(dan, 'Daniel')],
       dan: [waits(dan, 'Daniel')],
     });
@@ -188,9 +196,9 @@ describe('at the door of a meeting', function () {
   it('unlocking admits who waits, up to the cap', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
-    const heard = await told({ ada: ada!, bob: bob!, dan, eve }, ada!, () => ada!.say('room-unlocked'));
+    const inbox = await receivedBy({ ada: ada!, bob: bob!, dan, eve }, ada!, () => ada!.send('room-unlocked'));
     const unlocked = { type: 'room-unlocked', roomId, participantId: ada!.id, unlockedBy: ada!.id };
-    expect(heard).to.deep.equal({
+    expect(inbox).to.deep.equal({
       ada: [unlocked, joined(dan, 'Dan')],
       bob: [unlocked, joined(dan, 'Dan')],
       dan: [joined(dan, 'Dan'), joined(ada!, 'Ada', true), joined(bob!, 'Bob')],
@@ -199,34 +207,34 @@ describe('at the door of a meeting', function () {
 
   it('who was kicked comes back only through it, and who comes from elsewhere does not wait', async () => {
     const dan = await comes('Dan', {}, '198.51.100.7');
-    ada!.say('moderator-action', { targetId: dan.id, action: 'kick' });
+    ada!.send('moderator-action', { targetId: dan.id, action: 'kick' });
     expect((await dan.closed).code).to.equal(4003);
     const again = await comes('Dan', {}, '198.51.100.7');
     expect(again.news()).to.deep.equal([waits(again, 'Dan')]);
-    ada!.say('room-unlocked');
+    ada!.send('room-unlocked');
     await ada!.answered();
     await again.answered();
     expect(again.news(), 'no lock was lifted').to.deep.equal([]);
     const eve = await comes('Eve', {}, '198.51.100.8');
     expect(eve.news()[0]).to.deep.equal(joined(eve, 'Eve'));
-    eve.say('leave');
+    eve.send('leave');
     await eve.answered();
-    ada!.say('admit-user', { targetId: again.id });
-    await again.hears('participant-joined');
+    ada!.send('admit-user', { targetId: again.id });
+    await again.waitFor('participant-joined');
   });
 
   it('nobody who was kicked is let in, and leads, by the last of the others going', async () => {
     const eve = await comes('Eve', {}, '198.51.100.9');
-    ada!.say('moderator-action', { targetId: eve.id, action: 'kick' });
+    ada!.send('moderator-action', { targetId: eve.id, action: 'kick' });
     await eve.closed;
     const again = await comes('Eve', {}, '198.51.100.9');
     again.news();
     for (const who of [bob!, ada!]) {
-      who.say('leave');
+      who.send('leave');
       await who.answered();
     }
     ada!.news();
-    ada!.say('join', { roomId, name: 'Ada' });
+    ada!.send('join', { roomId, name: 'Ada' });
     await ada!.answered();
     expect(ada!.news()).to.deep.equal([joined(ada!, 'Ada', true), waits(again, 'Eve')]);
     await again.answered();
@@ -234,31 +242,31 @@ describe('at the door of a meeting', function () {
   });
 
   it('who is let in hears who locked the room, of several who may have', async () => {
-    ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     await ada!.answered();
-    bob!.say('room-locked');
+    bob!.send('room-locked');
     await bob!.answered();
     const dan = await comes('Dan');
-    ada!.say('admit-user', { targetId: dan.id });
-    expect(await dan.hears('room-locked')).to.include({ participantId: bob!.id, lockedBy: bob!.id });
+    ada!.send('admit-user', { targetId: dan.id });
+    expect(await dan.waitFor('room-locked')).to.include({ participantId: bob!.id, lockedBy: bob!.id });
   });
 
   it('who waits for a meeting that is over hears that there is none', async () => {
     const room = `${roomId.slice(0, 5)}X`;
     const host = await come(meetings.base, room, 'Host', { isHost: true });
-    host.say('room-locked');
+    host.send('room-locked');
     await host.answered();
     const dan = await come(meetings.base, room, 'Dan');
     const id = dan.id;
     dan.news();
-    host.say('leave');
+    host.send('leave');
     await host.answered();
-    await dan.hears('error');
-    expect(await dan.hears((each) => each.code === 'ROOM_NOT_FOUND')).to.include({
+    await dan.waitFor('error');
+    expect(await dan.waitFor((each) => each.code === 'ROOM_NOT_FOUND')).to.include({
       roomId: room,
       participantId: id,
     });
-    dan.say('leave');
+    dan.send('leave');
     await dan.answered();
     expect(dan.news().at(-1)).to.include({ code: 'NOT_JOINED' });
     for (const { socket } of [host, dan]) socket.terminate();
