@@ -156,6 +156,9 @@ const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
+/** Whether an insert or upsert collided with an existing row. */
+export const isDuplicateKey = (error: unknown): boolean => error instanceof MongoServerError && error.code === 11000;
+
 /** OutOfDiskSpace: the server still serves reads. */
 const isDiskFull = (error: unknown): boolean =>
   (error instanceof MongoServerError && error.code === 14031) ||

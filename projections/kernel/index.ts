@@ -1,7 +1,6 @@
 /** Projection kernel: types, projector, rebuild and verification. */
-export { assertBuildExists, createActiveBuilds, createBuildSwitch, type Served } from './active-builds.js';
-export { awaitBuilt, type Progress, projectorLease } from './build.js';
-export { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';
+export { assertBuildExists, createActiveBuilds, createBuildSwitch } from './active-builds.js';
+export { type Progress, projectorLease } from './build.js';
 export {
   type Apply,
   type Build,

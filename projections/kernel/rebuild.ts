@@ -2,12 +2,10 @@
 import type { AggregateStore, HandleCommand } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
 import {
-  type Checkpoints,
   type CommandContext,
   type Lease,
   type Leases,
   type Position,
-  type Subscribe,
   UnavailableError,
 } from '../../application/ports/index.js';
 import { type LeaderTask, withLease } from '../../application/subscription/index.js';
@@ -29,19 +27,13 @@ import {
   type Progress,
   projectorLease,
 } from './build.js';
-import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
-import { type CheckOptions, type Difference, differences } from './verify.js';
+import { buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
+import { type CheckOptions, type CheckPorts, type Difference, differences } from './verify.js';
 
-export interface RebuildPorts {
-  readonly follow: Subscribe;
-  readonly builds: Builds;
-  readonly checkpoints: Checkpoints;
+export interface RebuildPorts extends CheckPorts {
   readonly leases: Leases;
   readonly streams: AggregateStore;
   readonly handle: HandleCommand;
-  readonly head: () => Promise<Position>;
-  /** Returns a new unique run id that sorts after the given one. */
-  readonly newRun: (after: string) => string;
   readonly context: () => CommandContext;
 }
 

@@ -1,9 +1,9 @@
 /** Verifies a build: builds a copy up to the same position and compares the rows. */
 import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../application/concurrency/index.js';
-import type { Checkpoints, Lease, Position, Subscribe } from '../../application/ports/index.js';
-import { buildUntil, dropBuild, type Progress } from './build.js';
-import type { Builds, ReadModel, Row } from './projection.js';
+import type { Lease, Position } from '../../application/ports/index.js';
+import { type BuildPorts, buildUntil, dropBuild, type Progress } from './build.js';
+import type { ReadModel, Row } from './projection.js';
 
 export interface Difference {
   readonly id: string;
@@ -18,11 +18,10 @@ export interface CheckOptions {
   readonly lookAgainMs?: readonly number[];
 }
 
-export interface CheckPorts {
-  readonly follow: Subscribe;
-  readonly builds: Builds;
-  readonly checkpoints: Checkpoints;
+export interface CheckPorts extends BuildPorts {
+  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
+  /** Returns a new unique run id that sorts after the given one. */
   readonly newRun: (after: string) => string;
 }
 

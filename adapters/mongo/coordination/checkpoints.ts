@@ -1,7 +1,8 @@
 /** Stores the checkpoints of projections and reactions, and the resume windows of live feeds. */
-import { type Db, Long, MongoServerError } from 'mongodb';
+import { type Db, Long } from 'mongodb';
 import type { Checkpoints } from '../../../application/ports/index.js';
 import type { ResumeWindowStore } from '../../../application/subscription/index.js';
+import { isDuplicateKey } from '../call-policy.js';
 
 interface CheckpointRow {
   readonly _id: string;
@@ -12,8 +13,6 @@ interface CheckpointRow {
   /** Set on the rows of resume windows: the read position, ahead of the window's horizon in `position`. */
   readonly from?: Long;
 }
-
-const DUPLICATE_KEY = 11000;
 
 export function createCheckpoints(db: Db): Checkpoints {
   const rows = db.collection<CheckpointRow>('checkpoints');
@@ -39,7 +38,7 @@ export function createCheckpoints(db: Db): Checkpoints {
         return true;
       } catch (error) {
         // A newer writer has advanced the checkpoint: the upsert collided with its row.
-        if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
+        if (isDuplicateKey(error)) return false;
         throw error;
       }
     },

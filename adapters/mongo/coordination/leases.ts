@@ -1,9 +1,10 @@
 /** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/guide/many-nodes.md). */
 import { randomUUID } from 'node:crypto';
-import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
+import { type Collection, type Db, Long } from 'mongodb';
 import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';
 import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
 import { type After, systemTimer } from '../../platform/process/timer.js';
+import { isDuplicateKey } from '../call-policy.js';
 import { createLeaseRenewal, type LeaseRow, type Renewals } from './lease-renewal.js';
 
 export interface LeaseOptions {
@@ -19,7 +20,6 @@ export interface LeaseOptions {
 
 /** Milliseconds an unrenewed lease lasts. */
 export const LEASE_MS = 5000;
-const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
 
 type Times = Required<LeaseOptions>;
@@ -118,7 +118,7 @@ async function claim(
     return row?.fence;
   } catch (error) {
     // Another node holds the lease: the upsert collided with its row.
-    if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return undefined;
+    if (isDuplicateKey(error)) return undefined;
     throw error;
   }
 }

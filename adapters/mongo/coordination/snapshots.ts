@@ -1,9 +1,10 @@
 /** Stores snapshots of folded state: split into documents, replaced as a whole. */
 import { randomUUID } from 'node:crypto';
-import { type Db, Long, MongoServerError } from 'mongodb';
+import { type Db, Long } from 'mongodb';
 import { yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { Parts, Snapshots } from '../../../application/subscription/index.js';
+import { isDuplicateKey } from '../call-policy.js';
 
 /** Header of a snapshot. Kept with the checkpoints, which are reset when they are ahead of a restored log. */
 interface SnapshotRow {
@@ -23,7 +24,6 @@ interface Piece {
   readonly text: string;
 }
 
-const DUPLICATE_KEY = 11000;
 /** JSON characters per piece, unless a single part is longer. Takes a few milliseconds to write or read. */
 const PIECE_CHARACTERS = 256 * 1024;
 
@@ -70,7 +70,7 @@ export function createSnapshots(db: Db): Snapshots {
       try {
         await rows.updateOne({ _id, ...outdated }, { $set }, { upsert: true });
       } catch (error) {
-        if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+        if (!isDuplicateKey(error)) throw error;
         await pieces.deleteMany(withPrefix(prefix));
         return false;
       }

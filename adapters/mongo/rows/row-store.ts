@@ -5,16 +5,12 @@ import {
   assertBuildExists,
   type Build,
   type Builds,
-  coalesceWrites,
   GONE_INDEX,
-  guardOf,
-  idOf,
-  isUncertain,
-  type Merged,
   type Row,
   type RowWrite,
   writesOf,
 } from '../../../projections/kernel/index.js';
+import { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';
 import { CHUNK_ROWS, deleteInChunks, dropEmptyDeletes } from './delete-rows.js';
 
 const DUPLICATE_KEY = 11000;

@@ -1,7 +1,8 @@
 /** Text format of a block: a JSON head with positions, then one JSON line per record. */
 import { createYielder } from '../../../application/concurrency/index.js';
+import type { Block } from '../../../application/logs/record-index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
-import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
+import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { growTermFilter, makeTermFilter } from './bloom-filter.js';
 import { buildColumns, type Columns } from './column-builder.js';
@@ -28,6 +29,7 @@ export interface Places {
   readonly sizes: readonly number[];
 }
 
+/** Instants are Unix ms, sizes are characters of JSON. */
 export interface BlockSummary {
   readonly from: number;
   readonly to: number;
@@ -141,17 +143,11 @@ export function buildBlock(producerId: string): BlockBuilder {
 }
 
 /** A decrypted block that parses records on demand. */
-export interface DecodedBlock {
+export interface DecodedBlock extends Pick<Block, 'order' | 'instant' | 'level' | 'id' | 'size' | 'line' | 'record'> {
   readonly count: number;
-  /** Record indexes in result order (instant, then id). */
-  readonly order: readonly number[];
-  instant(index: number): number;
-  level(index: number): string;
-  id(index: number): string;
-  size(index: number): number;
-  line(index: number): string;
-  record(index: number): IdentifiedRecord;
+  /** Log position of a record's event. */
   position(index: number): bigint;
+  /** Index of a record in its event. */
   place(index: number): number;
 }
 

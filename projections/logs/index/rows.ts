@@ -5,7 +5,7 @@ import type { Partition } from './partitions.js';
 
 /**
  * A block: records of one producer and day of receipt, with instants of one day or scattered. Unencrypted are only
- * their instants, the size of their texts, and which usual levels occur.
+ * their instants, the size of their texts, and which usual levels occur. Instants are Unix ms, sizes are characters.
  */
 export interface BlockRow {
   /** Position of its first event; further blocks of a large event are numbered. */

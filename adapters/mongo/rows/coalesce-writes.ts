@@ -1,6 +1,6 @@
 /** Coalesces the writes of a batch to one row, because rewriting a row costs more than its changes. */
 import type { Long } from 'mongodb';
-import type { Row, RowWrite } from './projection.js';
+import type { Row, RowWrite } from '../../../projections/kernel/index.js';
 
 /** Merged write with the writes it replaces, in order. */
 export interface Merged {

@@ -1,7 +1,7 @@
 /** How many writes a batch of events comes to: what it does to one row goes in one. */
 import { expect } from 'chai';
-import type { RecordedEvent } from '../../../application/ports/index.js';
-import { coalesceWrites } from '../../../projections/kernel/coalesce-writes.js';
+import { coalesceWrites } from '../../../../adapters/mongo/rows/coalesce-writes.js';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
 import {
   positionGuarded,
   type Row,
@@ -9,8 +9,8 @@ import {
   type RowUpdate,
   type RowWrite,
   writesOf,
-} from '../../../projections/kernel/projection.js';
-import { state } from '../../../projections/rooms/room-state.js';
+} from '../../../../projections/kernel/projection.js';
+import { state } from '../../../../projections/rooms/room-state.js';
 
 const events = (type: string, count: number, of: (n: number) => Partial<RecordedEvent>) =>
   Array.from({ length: count }, (_, n) => ({
