@@ -108,10 +108,7 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     summary: 'Sign out: end the session on all nodes',
     description: 'Succeeds without a session too. Open live streams end with the session.',
     body: { type: 'object', properties: {} },
-    answers: {
-      204: { description: 'Signed out' },
-      403: CROSS_ORIGIN_ANSWER,
-    },
+    answers: { 204: { description: 'Signed out' }, 403: CROSS_ORIGIN_ANSWER },
     async handle({ headers, context }) {
       const session = await logins.find(sessionTokenOf(headers));
       if (!session) return { status: 204, headers: cookie('', 0) };

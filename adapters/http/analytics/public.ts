@@ -1,8 +1,7 @@
 /** Routes without sign-in: the dashboard page, the tracker script, health, and how to sign in. */
 import { readFile } from 'node:fs/promises';
-import { etagMatches } from '../server/byte-range.js';
 import { type Route, route } from '../server/route.js';
-import { createWebPage, etagOf, readOnce, WEB_DIRECTORY } from '../server/web-page.js';
+import { createWebPage, etagOf, readOnce, revalidated, WEB_DIRECTORY } from '../server/web-page.js';
 import { AUTH } from './auth.js';
 import * as schemas from './schemas.js';
 
@@ -65,17 +64,8 @@ export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
       304: { description: 'Not modified' },
     },
     async handle({ headers }) {
-      const { bytes, etag } = await tracker();
-      const cacheHeaders = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
-      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: cacheHeaders };
-      return {
-        status: 200,
-        text: bytes,
-        headers: {
-          ...cacheHeaders,
-          'Content-Type': 'text/javascript; charset=utf-8',
-        },
-      };
+      const caching = { 'Cache-Control': 'public, max-age=3600' };
+      return revalidated(headers, await tracker(), caching, { 'Content-Type': 'text/javascript; charset=utf-8' });
     },
   });
 

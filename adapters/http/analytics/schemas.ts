@@ -33,9 +33,7 @@ const verdict = object(
   },
 );
 
-export const collectAnswer = {
-  anyOf: [verdict, object({ results: list(verdict) })],
-} as const;
+export const collectAnswer = { anyOf: [verdict, object({ results: list(verdict) })] } as const;
 
 const siteFields = {
   name: { type: 'string', description: `Up to ${SITE_LIMITS.name} characters; defaults to the id` },

@@ -78,11 +78,7 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
     path: '/channels/:channelId',
     summary: 'Delete a channel with all its messages',
     body: schemas.emptyBody,
-    answers: {
-      200: { description: 'Deleted', schema: success },
-      403: NOT_OWNER,
-      404: NO_CHANNEL,
-    },
+    answers: { 200: { description: 'Deleted', schema: success }, 403: NOT_OWNER, 404: NO_CHANNEL },
     handle: (request, caller) => channels.remove(caller, request.params.channelId, contextFor(caller, request)),
   });
 

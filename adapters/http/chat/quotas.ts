@@ -1,6 +1,6 @@
 /** Rate limits per user for actions that grow memory, start time or disk usage of the nodes. */
 import type { Quota } from '../../../application/ports/index.js';
-import { createBurstLimit, createRateLimit, quotaOf, type RouteQuota } from '../server/rate-limit.js';
+import { createBurstLimit, createRateLimit, quotaOf, type RateLimit, type RouteQuota } from '../server/rate-limit.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,33 +23,25 @@ export interface ChatQuotaSettings {
   readonly 'chat.webhookMessagesPerMinute': number;
 }
 
+const quota = (perCaller: RateLimit, what: string, description: string): RouteQuota => ({
+  perCaller,
+  rejected: `chat/too-many-${what}`,
+  description: `Too many ${description}, try again later`,
+});
+
 export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
-  const sessions = {
-    perCaller: createRateLimit(values['chat.sessionsPerHour'], HOUR_MS),
-    rejected: 'chat/too-many-sessions',
-    description: 'Too many sessions opened or refreshed by this user, try again later',
-  };
+  const perHour = (setting: keyof ChatQuotaSettings) => createRateLimit(values[setting], HOUR_MS);
+  const perMinute = createRateLimit(values['chat.webhookMessagesPerMinute'], MINUTE_MS);
+  const sessions = quota(perHour('chat.sessionsPerHour'), 'sessions', 'sessions opened or refreshed by this user');
   return {
-    changes: {
-      perCaller: createRateLimit(values['chat.changesPerHour'], HOUR_MS),
-      rejected: 'chat/too-many-changes',
-      description: 'Too many channels and names changed by this user, try again later',
-    },
-    uploads: {
-      perCaller: createRateLimit(values['chat.uploadsPerHour'], HOUR_MS),
-      rejected: 'chat/too-many-uploads',
-      description: 'Too many files uploaded by this user, try again later',
-    },
-    messages: {
-      perCaller: createBurstLimit(values['chat.messagesPerMinute']),
-      rejected: 'chat/too-many-messages',
-      description: 'Too many messages, edits, pins and reactions by this user, try again later',
-    },
-    webhookMessages: {
-      perCaller: createRateLimit(values['chat.webhookMessagesPerMinute'], MINUTE_MS),
-      rejected: 'chat/too-many-webhook-messages',
-      description: 'Too many messages by this webhook, try again later',
-    },
+    changes: quota(perHour('chat.changesPerHour'), 'changes', 'channels and names changed by this user'),
+    uploads: quota(perHour('chat.uploadsPerHour'), 'uploads', 'files uploaded by this user'),
+    messages: quota(
+      createBurstLimit(values['chat.messagesPerMinute']),
+      'messages',
+      'messages, edits, pins and reactions by this user',
+    ),
+    webhookMessages: quota(perMinute, 'webhook-messages', 'messages by this webhook'),
     sessions: (userId) => quotaOf(sessions, '', userId),
   };
 }

@@ -18,11 +18,7 @@ const webhookFields = { id: text, name: text, channelId: text, createdAt: time, 
 export const webhook = object(webhookFields);
 const token = { type: 'string', description: '64 hex characters; returned only here' } as const;
 const createBody = object({
-  name: {
-    type: 'string',
-    maxLength: 400,
-    description: 'Name in the channel: 1 to 80 characters',
-  },
+  name: { type: 'string', maxLength: 400, description: 'Name in the channel: 1 to 80 characters' },
   channelId: id,
 });
 const postBody = object({ content: { type: 'string', maxLength: 8000 } });

@@ -38,11 +38,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     security,
     body: 'bytes',
     bodyTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
-    examples: {
-      'application/x-ndjson': RECORD,
-      'application/json': RECORD,
-      'text/plain': LINES,
-    },
+    examples: { 'application/x-ndjson': RECORD, 'application/json': RECORD, 'text/plain': LINES },
     bodyLimit: BODY_BYTES,
     budget: ingest.bodies,
     answers: {

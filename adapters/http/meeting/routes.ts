@@ -7,7 +7,7 @@ import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import { networkOf } from '../server/client-address.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import type { RateLimit, RouteQuota } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import { acceptsHtml, type WebPage } from '../server/web-page.js';
 import * as schemas from './schemas.js';
@@ -32,6 +32,12 @@ export const createCallerDigest =
   (derivation: Derivation): CallerDigest =>
   (address) =>
     derivation.id('meeting.caller', networkOf(address));
+
+export const createRoomQuota = (perNetwork: RateLimit): RouteQuota => ({
+  perNetwork,
+  rejected: 'meeting/too-many-rooms',
+  description: 'Too many rooms created from this address',
+});
 
 /** Actor of anonymous room creation; idempotency keys are scoped by client address. */
 const GUEST = 'meeting.guest';
@@ -96,11 +102,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
         description: 'Too many rooms created from this address, the room exists already, or too many rooms are empty',
       },
     },
-    quota: {
-      perNetwork: limitCreates,
-      rejected: 'meeting/too-many-rooms',
-      description: 'Too many rooms created from this address',
-    },
+    quota: createRoomQuota(limitCreates),
     async handle({ body, address, context }) {
       const input = parseRoom(body);
       if (isProblem(input)) return input;

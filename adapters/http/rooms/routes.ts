@@ -37,6 +37,8 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const admit: Admit<RoomSession, RoomRequest> = ({ params, bearer, ifPosition }) =>
     authenticator.authenticate(params.roomId, bearer, ifPosition);
 
+  const member = { security: 'session', admit } as const;
+
   const create = route({
     method: 'POST',
     path: '/rooms',
@@ -58,10 +60,10 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   });
 
   const invite = route({
+    ...member,
     method: 'POST',
     path: '/rooms/:roomId/invites',
     summary: 'Create an invite for one participant',
-    security: 'session',
     body: schemas.inviteBody,
     answers: {
       200: { description: 'The invite', schema: schemas.inviteResult },
@@ -69,7 +71,6 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       409: { description: 'INVITE_EXISTS: the token belongs to another invite' },
       429: { description: 'The room has reached its maximum number of invites' },
     },
-    admit,
     handle: ({ body, context }, caller) => commands.invite(caller, body.inviteToken, contextOf(caller, context)),
   });
 
@@ -90,10 +91,10 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   });
 
   const state = route({
+    ...member,
     method: 'GET',
     path: '/rooms/:roomId/state',
     summary: 'Participants and messages of the room, oldest first',
-    security: 'session',
     query: {
       type: 'object',
       properties: {
@@ -101,7 +102,6 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       },
     },
     answers: { 200: { description: 'The room', schema: schemas.roomState }, 404: NOT_FOUND },
-    admit,
     async handle({ query, ifPosition }, caller) {
       const found = await queries.state(caller, query.after, ifPosition);
       if (isRejection(found)) return found;
@@ -111,11 +111,11 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   });
 
   const post = route({
+    ...member,
     method: 'POST',
     path: '/rooms/:roomId/messages',
     summary: 'Post an encrypted, signed message',
     description: 'An Idempotency-Key is valid while its message is retained: the newest 1000.',
-    security: 'session',
     body: schemas.envelopeBody,
     answers: {
       201: { description: 'Stored; delivery to the participants has begun', schema: schemas.postResult },
@@ -124,7 +124,6 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       413: { description: 'The body, or a field of the envelope, is too large' },
       429: { description: 'Too many messages per minute, by the participant or in the room' },
     },
-    admit,
     async handle({ body, context }, caller) {
       const result = await commands.post(caller, body, contextOf(caller, context));
       return isRejection(result) ? result : { status: 201, body: { message: result.body }, position: result.position };
@@ -133,16 +132,15 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
 
   const burn = (method: Method, path: '/rooms/:roomId/burn' | '/rooms/:roomId') =>
     route({
+      ...member,
       method,
       path,
       summary: 'Burn the room: erase it for everybody',
-      security: 'session',
       body: schemas.burnBody,
       answers: {
         200: { description: 'The room can no longer be read', schema: schemas.success },
         404: NOT_FOUND,
       },
-      admit,
       previousAnswer: ({ params, bearer, context }) =>
         commands.findBurnResult(params.roomId, context(GUEST, bearer ?? '')),
       handle: ({ bearer, context }, { roomId, participant: { id } }) =>

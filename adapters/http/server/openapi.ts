@@ -6,11 +6,7 @@ import type { AnswerDoc, Route } from './route.js';
 
 export type OpenApiDocument = { readonly [member: string]: unknown };
 
-export function openapi(
-  policy: ServicePolicy,
-  routes: readonly Route[],
-  servers: readonly string[] = ['/'],
-): OpenApiDocument {
+export function openapi(policy: ServicePolicy, routes: readonly Route[]): OpenApiDocument {
   const { title, version, description, securitySchemes } = policy;
   const paths: { [path: string]: { [method: string]: unknown } } = {};
   for (const route of routes) {
@@ -20,7 +16,7 @@ export function openapi(
   return {
     openapi: '3.1.0',
     info: { title, version, ...(description ? { description } : {}) },
-    servers: servers.map((url) => ({ url })),
+    servers: [{ url: '/' }],
     paths,
     components: {
       schemas: { Error: policy.errorSchema ?? ERROR },

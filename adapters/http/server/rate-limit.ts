@@ -25,25 +25,20 @@ const unlimited: RateLimit = {
 };
 
 /** Rate limit of a route, by network or by caller. Requests beyond it are answered 429. */
-export type RouteQuota = QuotaScope & {
+export type RouteQuota = ({ readonly perNetwork: RateLimit } | { readonly perCaller: RateLimit }) & {
+  /** Name of the rejection, `<service>/<reason>`. */
+  readonly rejected: string;
   readonly description: string;
 };
 
-type QuotaScope = ({ readonly perNetwork: RateLimit } | { readonly perCaller: RateLimit }) & {
-  /** Name of the rejection, `<service>/<reason>`. */
-  readonly rejected: string;
-  readonly description?: string;
-};
-
 /** Creates the quota that commands of a caller, identified by any text, count towards. */
-export function quotaOf(quota: QuotaScope, address: string, caller = ''): Quota {
-  const { rejected, description } = quota;
-  const detail = description === undefined ? {} : { detail: description };
+export function quotaOf(quota: RouteQuota, address: string, caller = ''): Quota {
+  const { rejected, description: detail } = quota;
   const [limit, key] = 'perCaller' in quota ? [quota.perCaller, caller] : [quota.perNetwork, address];
   return {
     async spend() {
       const retryAfterMs = await limit.spend(key);
-      return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', ...detail, retryAfterMs };
+      return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', detail, retryAfterMs };
     },
     refund: () => limit.refund(key),
   };

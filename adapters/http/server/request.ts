@@ -51,22 +51,13 @@ export function createRequest(
   if (isProblem(idempotencyKey)) return idempotencyKey;
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
-  return new Pending(ctx, { params, requestId, headers, idempotencyKey, ifPosition, quota }, deps);
-}
-
-interface ParsedRequest extends Pick<Request, 'params' | 'requestId' | 'headers' | 'idempotencyKey' | 'ifPosition'> {
-  readonly quota: RouteQuota | undefined;
+  return new Pending(params, requestId, headers, idempotencyKey, ifPosition, ctx, deps, quota);
 }
 
 /** A class for speed: creating an object literal with these getters takes several times as long. */
 class Pending implements PendingRequest {
   readonly method: string;
   readonly path: string;
-  readonly params: Request['params'];
-  readonly headers: Request['headers'];
-  readonly requestId: string;
-  readonly idempotencyKey: string | undefined;
-  readonly ifPosition: Position | undefined;
   query: Query;
   body: unknown = undefined;
   bytes = NO_BYTES;
@@ -79,19 +70,23 @@ class Pending implements PendingRequest {
   #abortController: AbortController | undefined;
   #address: string | undefined;
 
-  constructor(ctx: Context, parsed: ParsedRequest, deps: RequestDeps) {
+  constructor(
+    readonly params: Request['params'],
+    readonly requestId: string,
+    readonly headers: Request['headers'],
+    readonly idempotencyKey: string | undefined,
+    readonly ifPosition: Position | undefined,
+    ctx: Context,
+    deps: RequestDeps,
+    quota: RouteQuota | undefined,
+  ) {
     this.method = ctx.method;
     this.path = ctx.path;
-    this.params = parsed.params;
-    this.headers = parsed.headers;
-    this.requestId = parsed.requestId;
-    this.idempotencyKey = parsed.idempotencyKey;
-    this.ifPosition = parsed.ifPosition;
     this.query = parseQuery(ctx.querystring);
     this.#lastEventId = this.query.lastEventId;
     this.#ctx = ctx;
     this.#deps = deps;
-    this.#quota = parsed.quota;
+    this.#quota = quota;
   }
 
   get address() {

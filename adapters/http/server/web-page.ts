@@ -56,19 +56,13 @@ export function createWebPage(name: string): WebPage {
   const files = readOnce(() => readPage(new URL(`${name}/`, WEB_DIRECTORY)));
   return {
     async document({ headers }) {
-      const { bytes, etag } = (await files()).get(DOCUMENT)!;
-      const common = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept' };
-      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: common };
-      return {
-        status: 200,
-        text: bytes,
-        headers: {
-          ...common,
-          'Content-Type': TYPES['.html']!,
-          'Content-Security-Policy': POLICY,
-          'X-Content-Type-Options': 'nosniff',
-        },
-      };
+      const document = (await files()).get(DOCUMENT)!;
+      const caching = { 'Cache-Control': 'no-cache', Vary: 'Accept' };
+      return revalidated(headers, document, caching, {
+        'Content-Type': TYPES['.html']!,
+        'Content-Security-Policy': POLICY,
+        'X-Content-Type-Options': 'nosniff',
+      });
     },
     parts: route({
       method: 'GET',
@@ -101,6 +95,18 @@ async function readPage(folder: URL) {
     return [name, { bytes, etag: etagOf(bytes) }] as const;
   });
   return new Map(await Promise.all(files));
+}
+
+/** Responds with a file, or 304 if the client has it. */
+export function revalidated(
+  request: Request['headers'],
+  { bytes, etag }: { readonly bytes: Uint8Array; readonly etag: string },
+  caching: { readonly [name: string]: string },
+  headers: { readonly [name: string]: string },
+): Reply {
+  const common = { ETag: etag, ...caching };
+  if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers: common };
+  return { text: bytes, headers: { ...common, ...headers } };
 }
 
 export const etagOf = (bytes: Uint8Array): string =>

@@ -1,7 +1,6 @@
 /** Composes the WebSocket endpoint of the meeting service. */
 import type { CallerDigest } from '../../../adapters/http/meeting/routes.js';
-import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
-import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
+import { createSignaling, createSocketLimit } from '../../../adapters/http/meeting/socket-route.js';
 import { createRateLimit, type RateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/index.js';

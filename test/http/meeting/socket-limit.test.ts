@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createCallerDigest } from '../../../adapters/http/meeting/routes.js';
-import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
+import { createSocketLimit } from '../../../adapters/http/meeting/socket-route.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 
 describe('the door of the meetings', () => {
