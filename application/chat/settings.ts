@@ -155,7 +155,6 @@ export const chatSettings = {
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;
-/** Values found in examples. */
 const PLACEHOLDER = /change.?(?:me|this|it|in.?prod)|your.?(?:super.?)?(?:jwt.?)?secret|jwt_secret|^(.)\1*$/i;
 
 type ChatSettings = typeof chatSettings & {

@@ -1,7 +1,6 @@
 /** Audit entries for events in streams that are erased later. */
 import type { ChatEvent } from './catalog.js';
 
-/** An action; `target` is what it was done to. */
 export interface AuditEntry {
   /** `<target>.<verb>`. */
   readonly action: string;

@@ -5,22 +5,16 @@ import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
-import { oauthEvents } from './events/oauth.js';
-import { addressEvents } from './events/one-time-links.js';
 import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
-import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
-import { userEvents } from './events/user.js';
+import { signInEvents } from './events/sign-in.js';
 
 export const catalog = {
   service: 'chat',
   events: {
     ...rosterEvents,
-    ...sessionEvents,
-    ...userEvents,
-    ...addressEvents,
-    ...oauthEvents,
+    ...signInEvents,
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,
@@ -33,5 +27,4 @@ export const catalog = {
 
 type Chat = typeof catalog;
 
-/** Chat events: all, or those named. */
 export type ChatEvent<Type extends keyof Chat['events'] = keyof Chat['events']> = EventOf<Chat, Type>;

@@ -1,7 +1,8 @@
 /** Channels with their names, members and webhooks, as one aggregate. Stream `chat.channels-main`. */
+
 import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { badLength, fitName, lengthOf } from './limits.js';
+import { fitName, lengthOf } from './limits.js';
 import {
   exceedsMemberLimit,
   type MembershipCount,
@@ -10,6 +11,7 @@ import {
   updateCount,
 } from './membership-limit.js';
 import { nameKey } from './names.js';
+import { badLength, rejection } from './rejections.js';
 import {
   createWebhook,
   deleteWebhook,
@@ -22,7 +24,6 @@ import {
 
 export interface Channel {
   readonly id: string;
-  /** Sequence number by creation. */
   readonly number: number;
   readonly name: string;
   readonly topic: string;
@@ -34,19 +35,16 @@ export interface Channel {
 }
 
 export interface ChannelsState {
-  /** Channels ever created. */
   readonly made: number;
   readonly channels: PersistentMap<Channel>;
   /** Channel ids by case-insensitive name key. */
   readonly names: PersistentMap<string>;
   /** Deleted channels that are still being erased. */
   readonly ending: PersistentMap<true>;
-  /** Memberships of all channels, counted for the limit. */
   readonly memberships: MembershipCount;
   readonly webhooks: Webhooks;
 }
 
-/** The user who sent the command, and whether as an admin. */
 export interface Requester {
   readonly userId: string;
   readonly isAdmin: boolean;
@@ -102,40 +100,26 @@ const initialState: ChannelsState = {
   webhooks: noWebhooks,
 };
 
-export const channelNotFound: Rejection = {
-  rejected: 'chat/channel-not-found',
-  kind: 'not-found',
-  detail: 'Channel not found',
-};
-const notYours: Rejection = {
-  rejected: 'chat/not-your-channel',
-  kind: 'forbidden',
-  detail: 'Only the creator or an admin may change this channel',
-};
-const nameTaken: Rejection = {
-  rejected: 'chat/channel-exists',
-  kind: 'invalid',
-  detail: 'A channel with this name already exists',
-};
-const badName = badLength('bad-channel-name', 'name', CHANNEL_NAME_LENGTH);
-const badTopic: Rejection = {
-  rejected: 'chat/bad-topic',
-  kind: 'invalid',
-  detail: `topic must be at most ${TOPIC_LENGTH} characters`,
-};
+export const channelNotFound = rejection('chat/channel-not-found', 'not-found', 'Channel not found');
+const notYours = rejection(
+  'chat/not-your-channel',
+  'forbidden',
+  'Only the creator or an admin may change this channel',
+);
+const nameTaken = rejection('chat/channel-exists', 'invalid', 'A channel with this name already exists');
+const badName = badLength('chat/bad-channel-name', 'name', CHANNEL_NAME_LENGTH);
+const badTopic = rejection('chat/bad-topic', 'invalid', `topic must be at most ${TOPIC_LENGTH} characters`);
 /** Admins see all channels. Others must not learn that a private channel exists unless they are members. */
 export const canSee = (
   { isPrivate, members }: Pick<Channel, 'isPrivate' | 'members'>,
   { userId, isAdmin }: Requester,
 ): boolean => !isPrivate || isAdmin || members.includes(userId);
 
-/** The channel, if the requester may see it. */
 export function channelFor({ channels }: ChannelsState, channelId: string, by: Requester): Channel | undefined {
   const channel = channels.get(channelId);
   return channel && canSee(channel, by) ? channel : undefined;
 }
 
-/** All channels the requester may see, by creation. */
 export const channelsFor = ({ channels }: ChannelsState, by: Requester): Channel[] =>
   [...channels.values()].filter((each) => canSee(each, by)).sort((a, b) => a.number - b.number);
 
@@ -183,7 +167,6 @@ function create(command: Command<'CreateChannel'>, state: ChannelsState): readon
   return [{ type: 'ChannelCreated', data }];
 }
 
-/** The channel, if the requester may change it. */
 function authorizeChange(state: ChannelsState, channelId: string, by: Requester): Channel | Rejection {
   const channel = channelFor(state, channelId, by);
   if (!channel) return channelNotFound;
@@ -234,7 +217,6 @@ const claimName = (names: PersistentMap<string>, name: string, id: string) =>
 const releaseName = (names: PersistentMap<string>, name: string, id: string) =>
   names.get(nameKey(name)) === id ? names.delete(nameKey(name)) : names;
 
-/** Adds or replaces a channel. */
 export const withChannel = (state: ChannelsState, channel: Channel): ChannelsState => ({
   ...state,
   channels: state.channels.set(channel.id, channel),

@@ -1,7 +1,9 @@
 /** Direct conversation of two users; its state is only that it was started. Stream `chat.conversation-<pair>`. */
+
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { participantsOf } from './events/conversations.js';
+import { rejection } from './rejections.js';
 
 export interface ConversationState {
   /** Unix ms; undefined before the start. */
@@ -17,11 +19,7 @@ export interface StartConversation {
 
 export type ConversationEvent = ChatEvent<'ConversationStarted'>;
 
-export const conversationNotFound: Rejection = {
-  rejected: 'chat/conversation-not-found',
-  kind: 'not-found',
-  detail: 'Conversation not found',
-};
+export const conversationNotFound = rejection('chat/conversation-not-found', 'not-found', 'Conversation not found');
 
 function decide(
   { conversationId, by, now }: StartConversation,

@@ -1,6 +1,5 @@
 /** Validates file names sent by clients and builds stored names. */
 
-/** Characters in an original name. */
 const FILE_NAME_LENGTH = 255;
 
 const STORED = /^\d{1,15}-([\w-]{22})\.[a-z]{2,8}$/;
@@ -24,5 +23,4 @@ export const extensionOf = (name: string): string | undefined => EXTENSION.exec(
 /** Stored name of a file uploaded at `now` (Unix ms). */
 export const storedName = (now: number, fileId: string, extension: string): string => `${now}-${fileId}.${extension}`;
 
-/** File id in a stored name. */
 export const fileIdOf = (stored: string): string | undefined => STORED.exec(stored)?.[1];

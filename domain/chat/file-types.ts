@@ -11,7 +11,6 @@ export const MAX_BYTES: { readonly [purpose in Purpose]: number } = {
   image: IMAGE_BYTES,
 };
 
-/** Leading bytes needed to check a type. */
 export const HEAD_BYTES = 4096;
 
 type Check = (head: Uint8Array) => boolean;

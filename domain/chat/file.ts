@@ -1,8 +1,10 @@
 /** A file or image: its uploader and the messages it is attached to. Stream `chat.file-<id>`. */
+
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
-import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
+import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { atMost, rejection } from './rejections.js';
 
 /** Time an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;
@@ -14,12 +16,10 @@ export const MAX_HOLDERS = 100;
 /** Attachments per user and file, including detached ones: all events are read with the file. */
 export const MAX_ATTACHMENTS = 1000;
 
-/** A message or reply that the file is attached to. */
 export interface Holder {
   readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
-  /** The user who attached it. */
   readonly by: string;
   readonly attachedAt: number;
 }
@@ -35,9 +35,7 @@ export interface FileState {
   readonly thumbnail: Content | null;
   /** Sealed under the file's own key; empty once the uploader is erased. */
   readonly sealedName: string;
-  /** By time of attaching. */
   readonly holders: readonly Holder[];
-  /** Attachments ever made, per user. */
   readonly attachCounts: Counts;
   /** When it was last attached or detached. */
   readonly touchedAt: number;
@@ -66,7 +64,6 @@ export type FileCommand =
     }
   /** Removed by an edit, which can be undone within a day. */
   | { type: 'DetachFile'; fileId: string; holderId: string; now: number }
-  /** Everything in `scope` was deleted. */
   | { type: 'ReleaseFile'; fileId: string; scope: ReleaseScope; now: number }
   /** Sent a day later; `missing` lists holders that do not exist or no longer contain the file. */
   | { type: 'ReviewFile'; fileId: string; missing: readonly string[]; now: number };
@@ -97,17 +94,13 @@ const initialState: FileState = {
   touchedAt: 0,
 };
 
-export const fileNotFound: Rejection = {
-  rejected: 'chat/file-not-found',
-  kind: 'not-found',
-  detail: 'File not found',
-};
+export const fileNotFound = rejection('chat/file-not-found', 'not-found', 'File not found');
 const tooManyHolders = atMost(
-  'file-on-too-many-messages',
+  'chat/file-on-too-many-messages',
   `${MAX_HOLDERS} messages of the uploader and ${MAX_HOLDERS} of others per file; upload it again`,
 );
 const attachedTooOften = atMost(
-  'file-hung-too-often',
+  'chat/file-hung-too-often',
   `${MAX_ATTACHMENTS} attachments of one file per user; upload it again`,
 );
 

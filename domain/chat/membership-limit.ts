@@ -1,6 +1,7 @@
 /** Limits the memberships of all channels together: every node keeps them in memory. */
-import type { Rejection } from '../shared/index.js';
+
 import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { rejection } from './rejections.js';
 
 /** Memberships of all channels. The state is cached and stored in snapshots however large it is. */
 export const MAX_MEMBERS = 1_000_000;
@@ -9,7 +10,6 @@ const CHANNEL_WEIGHT = 40;
 /** Users other than admins may each hold 1/10 of the remaining capacity, so new users never exhaust the limit. */
 const SHARE_DIVISOR = 10;
 
-/** Memberships in total and by channel creator. */
 export interface MembershipCount {
   readonly all: number;
   readonly of: Counts;
@@ -22,11 +22,7 @@ interface Counted {
 
 export const noMembers: MembershipCount = { all: 0, of: noCounts };
 
-export const tooManyMembers: Rejection = {
-  rejected: 'chat/too-many-members',
-  kind: 'invalid',
-  detail: 'Too many channels or channel members',
-};
+export const tooManyMembers = rejection('chat/too-many-members', 'invalid', 'Too many channels or channel members');
 
 const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + CHANNEL_WEIGHT : 0);
 

@@ -1,4 +1,5 @@
 /** A message with its reactions and thread. Stream `chat.message-<id>`. */
+
 import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
@@ -11,7 +12,7 @@ import {
   type MessageContent,
   type messageEvents,
 } from './events/messages.js';
-import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
+import { addCount, type Counts, countOf, noCounts } from './limits.js';
 import {
   eventReactions,
   findReaction,
@@ -23,6 +24,7 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
+import { atMost, rejection } from './rejections.js';
 import {
   findReply,
   noReplies,
@@ -38,7 +40,6 @@ import {
 
 export interface MessageState {
   readonly status: 'none' | 'active' | 'deleted';
-  /** Channel or conversation id. */
   readonly channelId: string;
   readonly author: string;
   readonly createdAt: number;
@@ -48,9 +49,7 @@ export interface MessageState {
   readonly body: MessageContent;
   readonly reactions: ReactionState;
   readonly replies: Replies;
-  /** Number of edits of replies. */
   readonly edits: number;
-  /** Edits and pins per user, including edits of replies. */
   readonly changes: Counts;
 }
 
@@ -95,28 +94,16 @@ const initialState: MessageState = {
 /** Edits and pins per user and message, including edits of replies: every event is read with the message. */
 export const MAX_CHANGES = 5000;
 
-export const messageNotFound: Rejection = {
-  rejected: 'chat/message-not-found',
-  kind: 'not-found',
-  detail: 'Message not found',
-};
-export const notAuthor: Rejection = {
-  rejected: 'chat/not-the-author',
-  kind: 'forbidden',
-  detail: 'Only the author may do this',
-};
-const emptyMessage: Rejection = {
-  rejected: 'chat/empty-message',
-  kind: 'invalid',
-  detail: 'A message needs content, an attachment or an image',
-};
+export const messageNotFound = rejection('chat/message-not-found', 'not-found', 'Message not found');
+export const notAuthor = rejection('chat/not-the-author', 'forbidden', 'Only the author may do this');
+const emptyMessage = rejection('chat/empty-message', 'invalid', 'A message needs content, an attachment or an image');
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',
   kind: 'invalid',
   detail: `Direct messages ${what}`,
 });
 const tooManyChanges = atMost(
-  'too-many-changes-of-message',
+  'chat/too-many-changes-of-message',
   `${MAX_CHANGES} edits and pins per user in one message and its thread; post a new message`,
 );
 
@@ -139,7 +126,6 @@ function post(command: Command<'PostMessage'>, { status }: MessageState): Outcom
   return [{ type: 'MessagePosted', data }];
 }
 
-/** The whole message with a change applied. */
 function snapshotOf(
   messageId: string,
   state: MessageState,

@@ -34,7 +34,6 @@ export function freeName(preferred: string, isTaken: (name: string) => boolean):
 /** Everyone in the channel, or everyone online. */
 const ALL: readonly string[] = ['channel', 'here'];
 
-/** Candidates checked per text. */
 const MAX_MENTIONS = 200;
 
 /** Possible name ends looked up per candidate: names contain few spaces and full stops. */
@@ -59,7 +58,6 @@ export function mentionsOf(content: string, find: (key: string) => string | unde
   return [...mentions];
 }
 
-/** The longest name at the start of the text. */
 function matchMention(text: string, find: (key: string) => string | undefined): string | undefined {
   if (/^\s/.test(text)) return undefined;
   const ends: number[] = [];

@@ -1,6 +1,8 @@
 /** State parameter of an OAuth sign-in, valid once. Stream `chat.oauth-<digest>`. */
-import type { Decider, Rejection } from '../shared/index.js';
+
+import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
+import { rejection } from './rejections.js';
 
 export interface OAuthState {
   readonly isSpent: boolean;
@@ -17,11 +19,7 @@ export type OAuthReturned = ChatEvent<'OAuthReturned'>;
 
 export const oauthStream = (stateId: string): string => `chat.oauth-${stateId}`;
 
-const spent: Rejection = {
-  rejected: 'chat/state-spent',
-  kind: 'invalid',
-  detail: 'The state has already been used',
-};
+const spent = rejection('chat/state-spent', 'invalid', 'The state has already been used');
 
 export const oauth: Decider<OAuthState, SpendState, OAuthReturned> = {
   initialState: { isSpent: false },

@@ -2,9 +2,11 @@
  * One-time links of an email address: one per purpose, usable once, at most 5 mails in 15 minutes. Stream
  * `chat.address-<digest>`.
  */
+
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import type { PURPOSES } from './events/one-time-links.js';
+import type { PURPOSES } from './events/sign-in.js';
+import { rejection } from './rejections.js';
 
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -42,15 +44,10 @@ export type AddressEvent = ChatEvent<'LinkRequested' | 'LinkMailed' | 'LinkNotMa
 const MAX_MAILS = 5;
 export const WINDOW_MS = 15 * 60_000;
 
-export const badLink: Rejection = {
-  rejected: 'chat/bad-link',
-  kind: 'unauthenticated',
-  detail: 'The link is invalid, was used or has expired',
-};
+export const badLink = rejection('chat/bad-link', 'unauthenticated', 'The link is invalid, was used or has expired');
 
 export const addressStream = (addressId: string): string => `chat.address-${addressId}`;
 
-/** A link that is still valid. */
 export function linkWith(
   { links }: AddressState,
   { purpose, linkId, now }: Pick<About, 'purpose' | 'linkId' | 'now'>,

@@ -1,7 +1,9 @@
 /** Password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
-import type { Decider, Rejection } from '../shared/index.js';
+
+import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { userSubject } from './events/roster.js';
+import { rejection } from './rejections.js';
 
 /** Base64url. */
 export interface Hashed {
@@ -16,7 +18,6 @@ export interface SetPassword extends Hashed {
   readonly type: 'SetPassword';
   readonly userId: string;
   readonly by: string;
-  /** Keeps an existing password. */
   readonly isFirst: boolean;
   readonly now: number;
 }
@@ -26,15 +27,14 @@ export type PasswordSet = ChatEvent<'PasswordSet'>;
 const MIN_CHARACTERS = 8;
 const MAX_CHARACTERS = 1024;
 
-export const badPassword: Rejection = {
-  rejected: 'chat/bad-password',
-  kind: 'invalid',
-  detail: `password must be ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`,
-};
+export const badPassword = rejection(
+  'chat/bad-password',
+  'invalid',
+  `password must be ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`,
+);
 
 export const userStream = (userId: string): string => userSubject({ userId });
 
-/** Counts code points. */
 export function isPassword(text: string): boolean {
   const { length } = [...text.slice(0, 2 * MAX_CHARACTERS + 1)];
   return length >= MIN_CHARACTERS && length <= MAX_CHARACTERS;

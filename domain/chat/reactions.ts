@@ -1,25 +1,24 @@
 /** Reactions to a message, by reaction and user. */
+
 import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
-import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
+import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { atMost } from './rejections.js';
 
 /** Reactions above which events leave them out; each event holds the whole message. */
 const MAX_EVENT_REACTIONS = 1000;
 
-/** Distinct reactions per user and message. */
 export const MAX_REACTIONS = 50;
 /** Reactions ever added per user and message, including removed ones: all events are read with the message. */
 export const MAX_REACTIONS_EVER = 1000;
 
 interface ReactionUsers {
   readonly sign: number;
-  /** Users by sequence number. */
   readonly by: readonly { readonly userId: string; readonly place: number }[];
 }
 
 export interface ReactionState {
   readonly byReaction: PersistentMap<ReactionUsers>;
-  /** Reactions per user: current, and ever added. */
   readonly byUser: Counts;
   readonly everByUser: Counts;
   /** Reactions ever added, and distinct ones. */
@@ -43,7 +42,6 @@ interface ReactionPlace {
   readonly sign: number;
 }
 
-/** Place of a user's reaction, if any. */
 export function findReaction(
   { byReaction }: ReactionState,
   reaction: string,
@@ -55,15 +53,13 @@ export function findReaction(
 }
 
 export const tooManyReactions = atMost(
-  'too-many-reactions',
+  'chat/too-many-reactions',
   `${MAX_REACTIONS} reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones`,
 );
 
-/** Whether a user may not add another. */
 export const reactionLimitReached = ({ byUser, everByUser }: ReactionState, userId: string): boolean =>
   countOf(byUser, userId) >= MAX_REACTIONS || countOf(everByUser, userId) >= MAX_REACTIONS_EVER;
 
-/** Place for a new reaction. */
 export const newReactionPlace = (
   { byReaction, places, signs }: ReactionState,
   reaction: string,

@@ -1,8 +1,10 @@
 /** Users, their roles and names. Stream `chat.roster-main`. */
+
 import { type Decider, type Evolve, isEmail, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
 import { freeName, nameKey, tidyName } from './names.js';
+import { rejection } from './rejections.js';
 
 export interface User {
   readonly id: string;
@@ -18,7 +20,6 @@ export interface User {
 export interface RosterState {
   /** By id, including former users. */
   readonly users: PersistentMap<User>;
-  /** Ids of current users by email and by name key. */
   readonly emails: PersistentMap<string>;
   readonly names: PersistentMap<string>;
   readonly admins: number;
@@ -60,44 +61,15 @@ const initialState: RosterState = {
   admins: 0,
 };
 
-const userExists: Rejection = {
-  rejected: 'chat/user-exists',
-  kind: 'invalid',
-  detail: 'A user with this email already exists',
-};
-export const badEmail: Rejection = {
-  rejected: 'chat/bad-email',
-  kind: 'invalid',
-  detail: 'email must be an email address',
-};
-const badName: Rejection = {
-  rejected: 'chat/bad-name',
-  kind: 'invalid',
-  detail: 'userName must be 1 to 64 characters',
-};
-const nameTaken: Rejection = {
-  rejected: 'chat/name-taken',
-  kind: 'invalid',
-  detail: 'This userName is already taken',
-};
-export const notAdmin: Rejection = {
-  rejected: 'chat/not-admin',
-  kind: 'forbidden',
-  detail: 'Only an admin may do this',
-};
-export const unknownUser: Rejection = {
-  rejected: 'chat/unknown-user',
-  kind: 'invalid',
-  detail: 'User not found',
-};
+const userExists = rejection('chat/user-exists', 'invalid', 'A user with this email already exists');
+export const badEmail = rejection('chat/bad-email', 'invalid', 'email must be an email address');
+const badName = rejection('chat/bad-name', 'invalid', 'userName must be 1 to 64 characters');
+const nameTaken = rejection('chat/name-taken', 'invalid', 'This userName is already taken');
+export const notAdmin = rejection('chat/not-admin', 'forbidden', 'Only an admin may do this');
+export const unknownUser = rejection('chat/unknown-user', 'invalid', 'User not found');
 const userNotFound: Rejection = { ...unknownUser, rejected: 'chat/user-not-found', kind: 'not-found' };
-const lastAdmin: Rejection = {
-  rejected: 'chat/last-admin',
-  kind: 'invalid',
-  detail: 'The last admin cannot be removed or lose the role',
-};
+const lastAdmin = rejection('chat/last-admin', 'invalid', 'The last admin cannot be removed or lose the role');
 
-/** A current user. */
 export function userById({ users }: RosterState, userId: string): User | undefined {
   const user = users.get(userId);
   return user && !user.isGone ? user : undefined;
@@ -107,7 +79,6 @@ export function userById({ users }: RosterState, userId: string): User | undefin
 export const userByEmail = (roster: RosterState, email: string): User | undefined =>
   userById(roster, roster.emails.get(email) ?? '');
 
-/** Name of a current or former user. */
 export const nameOf = ({ users }: RosterState, userId: string): string => users.get(userId)?.userName ?? NOBODY;
 
 function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
@@ -147,7 +118,6 @@ function createUser(
   return [{ type: 'UserAdded', data }];
 }
 
-/** Whether the name is that of erased users. */
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
 const mayAdminister = (state: RosterState, by: string) => userById(state, by)?.isAdmin === true;
@@ -237,7 +207,6 @@ const releaseKey = (ids: PersistentMap<string>, key: string, userId: string) =>
 const claimKey = (ids: PersistentMap<string>, key: string, userId: string) =>
   key === '' || isReserved(key) || ids.has(key) ? ids : ids.set(key, userId);
 
-/** Adds a current or former user. */
 export function withUser(state: RosterState, user: User): RosterState {
   const { id, email, userName, isAdmin, isGone } = user;
   const users = state.users.set(id, user);

@@ -1,8 +1,10 @@
 /** Server settings that admins change at run time: the server name. Stream `chat.settings-main`. */
+
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
-import { badLength, fitName } from './limits.js';
+import { fitName } from './limits.js';
+import { badLength } from './rejections.js';
 
 const SERVER_NAME_LENGTH = 80;
 
@@ -21,7 +23,7 @@ export type ServerEvent = ChatEvent<'ServerRenamed'>;
 
 export const SETTINGS = 'chat.settings-main';
 
-const badName = badLength('bad-server-name', 'name', SERVER_NAME_LENGTH);
+const badName = badLength('chat/bad-server-name', 'name', SERVER_NAME_LENGTH);
 
 function decide({ name: rawName, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {
   const name = fitName(rawName, SERVER_NAME_LENGTH);

@@ -1,10 +1,11 @@
 /** Sessions of a user: limit, refresh token rotation, and end. Stream `chat.session-<userId>`. */
+
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
+import { rejection } from './rejections.js';
 
 export interface Session {
   readonly id: string;
-  /** Number of refreshes. */
   readonly generation: number;
   readonly createdAt: number;
   /** When the current refresh token was issued. */
@@ -60,15 +61,10 @@ export const SESSION_EVENTS = 10_000;
 
 export const sessionStream = (userId: string): string => `chat.session-${userId}`;
 
-export const sessionEnded: Rejection = {
-  rejected: 'chat/session-ended',
-  kind: 'unauthenticated',
-  detail: 'The session has ended; sign in again',
-};
+export const sessionEnded = rejection('chat/session-ended', 'unauthenticated', 'The session has ended; sign in again');
 
 const initialState: SessionsState = { sessions: [] };
 
-/** Sessions that have not expired. */
 export const activeSessions = ({ sessions }: SessionsState, now: number): readonly Session[] =>
   sessions.filter(({ expiresAt }) => now < expiresAt);
 
@@ -125,7 +121,6 @@ function refresh(command: Command<'RefreshSession'>, active: readonly Session[])
   return [{ type: 'SessionRefreshed', data: { ...data, secret: { ip, userAgent } } }];
 }
 
-/** Adds or replaces a session. */
 function upsert(
   { sessions }: SessionsState,
   { sessionId: id, secret, ...data }: ChatEvent<'SessionOpened' | 'SessionRefreshed'>['data'],

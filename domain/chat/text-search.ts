@@ -18,7 +18,6 @@ export function foldText(text: string): string {
 /** Distinct words per query: each is searched in every name and every candidate text. */
 export const MAX_WORDS = 32;
 
-/** Distinct words of a query; all must match. */
 export const wordsOf = (query: string): readonly string[] => [
   ...new Set(
     foldText(query)
@@ -27,7 +26,6 @@ export const wordsOf = (query: string): readonly string[] => [
   ),
 ];
 
-/** Characters per n-gram. */
 const NGRAM_LENGTH = 4;
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -88,6 +86,5 @@ export function mightContain(filter: Uint8Array, ngram: number): boolean {
   return true;
 }
 
-/** First probe, and the step to the next. */
 const firstProbe = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 16), 0x85ebca6b);
 const probeStep = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 13), 0xc2b2ae35) | 1;

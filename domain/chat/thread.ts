@@ -1,7 +1,8 @@
 /** Replies of a message, held compactly as there may be 100,000. */
+
 import { PersistentMap, type Rejection } from '../shared/index.js';
 import type { MessageContent, Thread } from './events/messages.js';
-import { atMost } from './limits.js';
+import { atMost } from './rejections.js';
 
 /** Participants in a thread summary; each reply's event repeats the summary. */
 export const MAX_PARTICIPANTS = 100;
@@ -9,7 +10,6 @@ export const MAX_PARTICIPANTS = 100;
 /** Replies per user and message, including deleted ones: all events are read before the next reply. */
 export const MAX_REPLIES = 10_000;
 
-/** Lines joined into one block. */
 const BLOCK = 128;
 
 export interface Replies {
@@ -41,7 +41,6 @@ export interface ReplyContent {
   readonly quotedMessageId: string | null;
 }
 
-/** An edit: content before and after. */
 export interface ReplyEdit {
   readonly from: ReplyContent;
   readonly to: ReplyContent;
@@ -56,17 +55,15 @@ export interface Reply {
 
 const RADIX = 36;
 
-/** An existing reply. */
 export const findReply = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
 
 /** The edit is based on content that has changed; prepare it again. */
 export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
 export const tooManyReplies = atMost(
-  'too-many-replies',
+  'chat/too-many-replies',
   `${MAX_REPLIES} replies per user to one message; post a new message`,
 );
 
-/** Whether a user may not post another reply. */
 export const replyLimitReached = ({ authorStats }: Replies, author: string): boolean =>
   (authorStats.get(author)?.ever ?? 0) >= MAX_REPLIES;
 
@@ -111,7 +108,6 @@ export function threadOf(replies: Replies): Thread | null {
   return { replyCount: count, lastReplyAt: last.createdAt, lastReplyBy: last.author, participants };
 }
 
-/** The line of an existing reply, and its list. */
 function findLine({ blocks, tail, authors }: Replies, replyId: string) {
   const head = `\n${replyId} `;
   for (const [list, texts] of [
@@ -138,7 +134,6 @@ function parseReply(line: string, authors: readonly string[]): Reply | undefined
   };
 }
 
-/** The newest reply not deleted. */
 function findLastReply({ blocks, tail, count, authors }: Replies): Reply | undefined {
   if (count === 0) return undefined;
   for (const texts of [tail, blocks]) {

@@ -1,7 +1,9 @@
 /** Webhooks let programs post to a channel; part of the channels aggregate. */
+
 import { type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { badLength, fitName } from './limits.js';
+import { fitName } from './limits.js';
+import { badLength, rejection } from './rejections.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
 
@@ -35,17 +37,11 @@ export type WebhookEvent = ChatEvent<'WebhookCreated' | 'WebhookDeleted'>;
 
 export const noWebhooks: Webhooks = PersistentMap.empty();
 
-export const webhookNotFound: Rejection = {
-  rejected: 'chat/webhook-not-found',
-  kind: 'not-found',
-  detail: 'Webhook not found',
-};
-const badName = badLength('bad-webhook-name', 'name', WEBHOOK_NAME_LENGTH);
+export const webhookNotFound = rejection('chat/webhook-not-found', 'not-found', 'Webhook not found');
+const badName = badLength('chat/bad-webhook-name', 'name', WEBHOOK_NAME_LENGTH);
 
-/** Author id of messages posted by a webhook. */
 export const webhookAuthor = (webhookId: string): string => `webhook:${webhookId}`;
 
-/** By creation. */
 export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
   [...webhooks.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
@@ -68,7 +64,6 @@ export function deleteWebhook(
   return [{ type: 'WebhookDeleted', data: { webhookId, channelId, by, deletedAt: now } }];
 }
 
-/** Removes the webhooks of a deleted channel. */
 export const withoutChannel = (webhooks: Webhooks, channelId: string): Webhooks =>
   [...webhooks.values()]
     .filter((each) => each.channelId === channelId)

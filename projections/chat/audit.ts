@@ -27,7 +27,6 @@ type AuditedEvent = ChatEvent<
 >;
 
 interface AuditRowInput extends AuditEntry {
-  /** Sealed texts and their key subject. */
   readonly sealed?: { readonly subject: string; readonly secret: string };
 }
 

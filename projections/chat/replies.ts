@@ -7,7 +7,6 @@ import { longOf, type Projection } from '../kernel/index.js';
 
 type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
 
-/** Fields removed from a deleted reply. */
 const CONTENT_FIELDS = {
   posted: '',
   author: '',

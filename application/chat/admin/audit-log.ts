@@ -1,6 +1,8 @@
 /** Writes and reads the audit log. */
+
 import { auditEntryFor, type ErasableFact } from '../../../domain/chat/audit-entries.js';
 import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
@@ -46,7 +48,6 @@ export interface AuditRow extends PositionedRow, Omit<AuditEntry, 'id'> {
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Id of an entry; returns those just before it. */
   readonly before?: string;
   readonly action?: string;
 }
@@ -60,11 +61,7 @@ export interface Entries extends Consistency {
 /** Rows in memory at a time: a row with all members of a channel may take 0.5 MB, and readers may be slow. */
 export const AUDIT_PAGE = 20;
 
-const unknownBefore: Rejection = {
-  rejected: 'chat/unknown-before',
-  kind: 'invalid',
-  detail: 'before must be the id of an audit log entry',
-};
+const unknownBefore = rejection('chat/unknown-before', 'invalid', 'before must be the id of an audit log entry');
 
 export type Audit = ReturnType<typeof createAudit>;
 
@@ -89,7 +86,6 @@ export function createAudit({ handle, rows, projectionProgress, vault, clock }: 
     return { ...withRows(freshness, first), pieces: () => pieces(pages(filter, limit, first)) };
   }
 
-  /** Entries before a position, or the newest. */
   const readPage = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
     const at = end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end };
     const query = {

@@ -41,7 +41,6 @@ interface ConversationRow {
   readonly lastMessageAt: number | null;
 }
 
-/** Rows per query. */
 const PAGE = 200;
 const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.audit'];
 

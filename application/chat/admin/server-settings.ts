@@ -1,12 +1,13 @@
 /** Use cases on the server settings. */
+
 import { SETTINGS_SUBJECT } from '../../../domain/chat/events/settings.js';
 import { SETTINGS, type ServerState } from '../../../domain/chat/server-settings.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Position, Vault } from '../../ports/index.js';
 import { serverAggregate } from '../aggregates.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface ServerPorts {
   readonly handle: HandleCommand;
@@ -30,7 +31,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     },
 
     /** `by` must be an admin. */
-    async rename(name: string, by: string, context: CommandContext): Promise<CommandResult<ServerState> | Rejection> {
+    async rename(name: string, by: string, context: CommandContext): Outcome<ServerState> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
       const outcome = await handle(serverAggregate, SETTINGS, command, context, createKey);
       if (isRejection(outcome)) return outcome;

@@ -1,15 +1,17 @@
 /** Use cases on webhooks: create, delete, list, and post with a webhook's token. */
+
 import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import type { MessageView } from '../messages/message-view.js';
 import { createMentionFinder, type Messages } from '../messages/messages.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface WebhookPorts {
   readonly handle: HandleCommand;
@@ -24,16 +26,12 @@ export type WebhookView = Omit<Webhook, 'tokenHash'>;
 
 export const webhookView = ({ tokenHash: _, ...webhook }: Webhook): WebhookView => webhook;
 
-const noToken: Rejection = {
-  rejected: 'chat/bad-webhook-token',
-  kind: 'unauthenticated',
-  detail: 'The webhook token is missing or invalid',
-};
-const tokenOfAnotherWebhook: Rejection = {
-  rejected: 'chat/token-of-another-webhook',
-  kind: 'forbidden',
-  detail: 'The token belongs to another webhook',
-};
+const noToken = rejection('chat/bad-webhook-token', 'unauthenticated', 'The webhook token is missing or invalid');
+const tokenOfAnotherWebhook = rejection(
+  'chat/token-of-another-webhook',
+  'forbidden',
+  'The token belongs to another webhook',
+);
 
 /** Only this hash of a token is stored. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64url');
@@ -50,7 +48,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     { name, channelId }: { readonly name: string; readonly channelId: string },
     by: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly webhook: WebhookView & { readonly token: string } }> | Rejection> {
+  ): Outcome<{ readonly webhook: WebhookView & { readonly token: string } }> {
     const webhookId = derivation.id('chat.webhook', context.commandId);
     const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
     const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
@@ -61,11 +59,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     return { body: { webhook: { ...webhookView(webhook), token } }, position: outcome.position };
   }
 
-  async function remove(
-    webhookId: string,
-    by: string,
-    context: CommandContext,
-  ): Promise<CommandResult<{ readonly success: true }> | Rejection> {
+  async function remove(webhookId: string, by: string, context: CommandContext): Outcome<{ readonly success: true }> {
     const outcome = await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context);
     return isRejection(outcome) ? outcome : { body: { success: true }, position: outcome.position };
   }
@@ -93,7 +87,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     { id, channelId, name }: Webhook,
     content: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+  ): Outcome<{ readonly message: MessageView }> {
     const body = { content, mentions: await findMentions(content), botName: name };
     return messages.postPrepared(webhookAuthor(id), channelId, { body }, context);
   }

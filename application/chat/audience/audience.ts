@@ -17,7 +17,6 @@ import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './
 export { isEntitled } from './channels.js';
 export type { ChatState } from './state.js';
 
-/** A new direct conversation, for its two participants. */
 const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
   ConversationRequested: {},
   ConversationStarted: {
@@ -32,7 +31,6 @@ const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on
   },
 };
 
-/** Changes of the server name, for everyone. */
 const settingsOn: Audience<ChatState, ServerEvent>['on'] = {
   ServerRenamed: {
     deliver: ({ data: { secret } }) => [
@@ -41,7 +39,6 @@ const settingsOn: Audience<ChatState, ServerEvent>['on'] = {
   },
 };
 
-/** Presence changes, for everyone. */
 const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
   PresenceChanged: {
     deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
@@ -83,7 +80,6 @@ export const chat: Audience<ChatState, ChatEvent> = {
   },
 };
 
-/** Delivery keys of a caller's stream. */
 export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   EVERYBODY,
   userKey(userId),

@@ -34,7 +34,6 @@ const channelMessage = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL'
 });
 const deletionMessage = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
 
-/** Delivers a channel that was created, changed or deleted. */
 function deliverChange(
   { data: { channelId } }: RevealedEvent<ChannelsEvent>,
   after: ChatState,
@@ -55,14 +54,12 @@ function deliverChange(
 
 type Keys = readonly string[] | undefined;
 
-/** Keys in both. */
 function intersect(a: Keys, b: Keys): Pick<Delivery, 'to'> {
   if (!a || !b) return { to: a ?? b ?? [EVERYBODY] };
   const others = new Set(b);
   return { to: a.filter((key) => others.has(key)) };
 }
 
-/** Keys only in the first. */
 function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   if (!others) return { to: [] };
   if (!these) return { to: [EVERYBODY], except: others };

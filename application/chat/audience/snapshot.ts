@@ -16,7 +16,6 @@ import {
 } from '../../subscription/index.js';
 import { type ChatState, initialState } from './state.js';
 
-/** Sealed and plain properties of a `Whole`. */
 interface Split<Kind extends string, Whole, Names extends keyof Whole> extends SealedPart {
   readonly is: Kind;
   readonly plain: Omit<Whole, Names>;

@@ -8,7 +8,6 @@ export interface ChatState {
   /** Ids of admins, sorted; they see every channel. */
   readonly admins: readonly string[];
   readonly channels: ChannelsState;
-  /** Cursors of the two streams. */
   readonly reached: StreamCursors;
 }
 
@@ -19,8 +18,6 @@ export const initialState: ChatState = {
   reached: initialCursors([ROSTER, CHANNELS]),
 };
 
-/** Key of every stream. */
 export const EVERYBODY = 'everybody';
-/** Keys of the streams of a user, and of a session. */
 export const userKey = (userId: string): string => `user:${userId}`;
 export const sessionKey = (sessionId: string): string => `session:${sessionId}`;

@@ -1,4 +1,5 @@
 /** Use cases on channels: create, update, delete, list. */
+
 import {
   CHANNELS,
   type Channel,
@@ -7,15 +8,16 @@ import {
   channelsFor,
 } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, userById } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface ChannelView {
   readonly id: string;
@@ -59,16 +61,8 @@ export interface ChannelInput {
   readonly members?: readonly string[];
 }
 
-const unknownMember: Rejection = {
-  rejected: 'chat/unknown-member',
-  kind: 'invalid',
-  detail: 'members must be ids of existing users',
-};
-const noChange: Rejection = {
-  rejected: 'chat/no-change',
-  kind: 'invalid',
-  detail: 'Provide at least one of name, topic, isPrivate and members',
-};
+const unknownMember = rejection('chat/unknown-member', 'invalid', 'members must be ids of existing users');
+const noChange = rejection('chat/no-change', 'invalid', 'Provide at least one of name, topic, isPrivate and members');
 
 export type Channels = ReturnType<typeof createChannels>;
 
@@ -80,7 +74,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     caller: Caller,
     { name, topic, isPrivate = false, members = [] }: ChannelInput & { readonly name: string },
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
+  ): Outcome<{ readonly channel: ChannelView }> {
     if (!(await admission.areUsers(members))) return unknownMember;
     const fields = { name, topic, isPrivate, members };
     const created = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
@@ -110,7 +104,6 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     return isRejection(outcome) ? outcome : { channelId, outcome };
   }
 
-  /** The channel as of the command. */
   async function resultFor(
     channelId: string,
     { state, position }: Handled<ChannelsState>,
@@ -125,7 +118,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     channelId: string,
     { name, topic, isPrivate, members }: ChannelInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
+  ): Outcome<{ readonly channel: ChannelView }> {
     const place = await visibility.channel(caller, channelId);
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
@@ -146,7 +139,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     caller: Caller,
     channelId: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly success: true }> | Rejection> {
+  ): Outcome<{ readonly success: true }> {
     const command = { type: 'DeleteChannel' as const, channelId, by: caller, now: clock.now() };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
@@ -154,7 +147,6 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     return { body: { success: true }, position: outcome.position };
   }
 
-  /** Channels the caller may see, by creation. */
   async function list(
     caller: Caller,
     seen?: Position,

@@ -2,8 +2,9 @@
 
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation.js';
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import {
   awaitConsistent,
@@ -23,9 +24,9 @@ import type {
   Vault,
 } from '../../ports/index.js';
 import { conversationAggregate, requestAggregate } from '../aggregates.js';
+import type { Outcome } from '../command-result.js';
 import { type AuthorView, authorView } from '../messages/message-view.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface ConversationView {
   readonly id: string;
@@ -65,11 +66,11 @@ interface ConversationRow extends PositionedRow {
 /** Most recent conversations listed per user. */
 const MAX_CONVERSATIONS = 1000;
 
-const withOneself: Rejection = {
-  rejected: 'chat/conversation-with-oneself',
-  kind: 'invalid',
-  detail: 'You cannot start a conversation with yourself',
-};
+const withOneself = rejection(
+  'chat/conversation-with-oneself',
+  'invalid',
+  'You cannot start a conversation with yourself',
+);
 
 export type Conversations = ReturnType<typeof createConversations>;
 
@@ -80,7 +81,7 @@ export function createConversations(ports: ConversationPorts) {
     { userId }: Caller,
     targetUserId: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly conversation: ConversationView; readonly isNew: boolean }> | Rejection> {
+  ): Outcome<{ readonly conversation: ConversationView; readonly isNew: boolean }> {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);

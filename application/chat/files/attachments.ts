@@ -1,7 +1,9 @@
 /** Checks and attaches uploaded files to messages. */
+
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext } from '../../ports/index.js';
@@ -9,10 +11,8 @@ import { fileAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { Files } from './files.js';
 
-/** Files to attach to a message. */
 export type AttachedFiles = Pick<MessageContent, 'attachments' | 'images'>;
 
-/** The message or reply about to be posted. */
 export interface AttachTarget {
   readonly holderId: string;
   readonly messageId: string;
@@ -37,11 +37,7 @@ export interface AttachmentPorts {
   readonly clock: Clock;
 }
 
-const unknownUpload: Rejection = {
-  rejected: 'chat/unknown-upload',
-  kind: 'invalid',
-  detail: 'attachments and images must be uploaded first',
-};
+const unknownUpload = rejection('chat/unknown-upload', 'invalid', 'attachments and images must be uploaded first');
 
 export function createAttachments({ files, handle, clock }: AttachmentPorts): Attachments {
   async function attachment(by: Caller, name: string): Promise<Attachment | undefined> {
@@ -79,7 +75,6 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts): At
 
 const isDefined = <T>(found: T | undefined): found is T => found !== undefined;
 
-/** Ids of all attached files. */
 export const filesOf = ({ attachments, images }: Partial<AttachedFiles>): readonly string[] => {
   const { attachments: none, images: nothing } = EMPTY_CONTENT;
   const names = [...(attachments ?? none).map(({ filename }) => filename), ...(images ?? nothing)];

@@ -18,7 +18,6 @@ export interface FileSweepPorts {
 }
 
 export const FILE_SWEEP_EVERY_MS = 10 * 60_000;
-/** Files reviewed per query. */
 const BATCH_SIZE = 100;
 const NAME = 'chat.file-sweep';
 
@@ -27,9 +26,7 @@ interface DueRow {
   readonly due: number;
 }
 
-/** Runs one pass over all due files. */
 export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
-  /** Whether the log refers to the stored content. */
   async function isReferenced(stored: string, fileId: string): Promise<boolean> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
@@ -44,7 +41,6 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     }
   }
 
-  /** Whether the holder exists and still contains the file. */
   async function stillContains({ messageId, holderId }: Holder, name: string): Promise<boolean> {
     const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'active') return false;

@@ -42,7 +42,6 @@ interface HolderRow {
   readonly file: string;
 }
 
-/** Rows per query. */
 const BATCH_SIZE = 200;
 const NAME = 'chat.files';
 
@@ -50,7 +49,6 @@ const NAME = 'chat.files';
 export function maintainFileReferences(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
   const { handle, streams, log, vault, decryptEvent, rows, projectionProgress, derivation, clock, fileStore } = ports;
 
-  /** Ids of the files in matching rows, once the rows include `after`. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
     if (!(await projectionProgress.wait('chat.files', after)))
       throw new UnavailableError('read model chat.files is behind the event log');
@@ -76,7 +74,6 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
       await run({ type: 'ReleaseFile', fileId, scope, now: clock.now() }, event);
   }
 
-  /** Whether the same message or reply was edited again later. */
   async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
     const replyId = 'replyId' in data ? data.replyId : undefined;
     for await (const page of readForward(log, stream, revision + 1))

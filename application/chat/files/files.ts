@@ -1,4 +1,5 @@
 /** Uploads and downloads of files and images; access is decided from the log's state, never from rows. */
+
 import { type Content, fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileEvent, type FileState, fileNotFound, type Holder } from '../../../domain/chat/file.js';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
@@ -9,9 +10,9 @@ import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../files/encrypted-blobs.js';
 import type { Clock, CommandContext, Derivation, FileStore, Position, Vault } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
+import type { Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface FilePorts {
   readonly handle: HandleCommand;
@@ -34,17 +35,15 @@ export interface Upload {
 }
 
 export interface Uploaded {
-  /** Stored name. */
   readonly filename: string;
   readonly originalName: string;
   readonly contentType: string;
+  /** Bytes. */
   readonly size: number;
 }
 
-/** Content the caller may read. */
 export interface Download {
   readonly contentType: string;
-  /** Bytes. */
   readonly size: number;
   readonly sha256: string;
   readonly originalName: string;
@@ -79,7 +78,7 @@ export function createFiles(ports: FilePorts) {
     { userId }: Caller,
     { filename, channelId, content, thumbnail }: Upload,
     context: CommandContext,
-  ): Promise<CommandResult<Uploaded> | Rejection> {
+  ): Outcome<Uploaded> {
     const checked = validateUpload(filename, channelId === null ? 'file' : 'image', content, thumbnail);
     if ('rejected' in checked) return checked;
     const { originalName, extension, received } = checked;
@@ -149,7 +148,6 @@ export function createFiles(ports: FilePorts) {
     return now !== state && (await mayRead(now)) ? now : fileNotFound;
   }
 
-  /** An image of a channel or conversation that the caller may see. */
   async function image(channelId: string, name: string, seen?: Position): Promise<FileState | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
@@ -176,7 +174,6 @@ export function createFiles(ports: FilePorts) {
     return false;
   }
 
-  /** Whether the caller may see the holder and it still contains the file. */
   async function canSeeHolder(
     by: Caller,
     { messageId, holderId }: Holder,
@@ -221,7 +218,6 @@ const isNamed = ({ status, name }: FileState, filename: string): boolean => stat
 /** Placeholder for text that cannot be sealed because its key was destroyed. */
 const ERASED = '-';
 
-/** Received content with its type. */
 interface Part {
   readonly contentType: string;
   readonly from: IncomingBlob;

@@ -39,7 +39,6 @@ export const truncateDeletedMessages = ({
   on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
 });
 
-/** Message streams tombstoned concurrently. */
 const BATCH_SIZE = 200;
 const ERASE = 'chat.erase-channels';
 

@@ -22,7 +22,6 @@ export interface HistoryPorts {
   readonly pages: Pick<PageQueries, 'replyPosted'>;
 }
 
-/** Content of a message from `createdAt` until the next version. */
 export interface Version extends Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly createdAt: number;

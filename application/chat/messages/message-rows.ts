@@ -1,4 +1,5 @@
 /** Reads messages and replies from MongoDB: pages, pins, single replies. Opens sealed content. */
+
 import {
   contentOf,
   EMPTY_CONTENT,
@@ -6,6 +7,7 @@ import {
   messageSubject,
   type Thread,
 } from '../../../domain/chat/events/messages.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import {
@@ -78,7 +80,6 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
     return opened.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
   }
 
-  /** Maps messages of one channel. */
   async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageAt[]> {
     const additional = await readAdditionalReactions(found);
     const texts = await decrypt(channelId, found);
@@ -125,7 +126,6 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
     );
   }
 
-  /** Maps replies of one channel. */
   async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplySnapshot[]> {
     const texts = await decrypt(channelId, found);
     return found.map(({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
@@ -151,7 +151,6 @@ export interface Range {
   readonly before?: string;
 }
 
-/** Range with the log position of `before`, if known. */
 interface RangeWithEnd extends Range {
   readonly end?: Position | undefined;
 }
@@ -162,14 +161,13 @@ export interface Page extends Consistency {
 }
 
 type Model = 'chat.messages' | 'chat.replies';
-/** Field and value that select the rows of a list. */
 type ListFilter = { readonly [field: string]: string };
 
-const unknownBefore: Rejection = {
-  rejected: 'chat/unknown-before',
-  kind: 'invalid',
-  detail: 'before must be the id of a current or deleted message of this list',
-};
+const unknownBefore = rejection(
+  'chat/unknown-before',
+  'invalid',
+  'before must be the id of a current or deleted message of this list',
+);
 
 export type PageQueries = ReturnType<typeof createPageQueries>;
 
@@ -194,7 +192,6 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
     return find();
   }
 
-  /** Reads one page of a list, oldest first. */
   async function readPage<Row extends PostedRow>(
     model: Model,
     list: ListFilter,
@@ -214,7 +211,6 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
     return { found: await opened.messages(channelId, found), ...withRows(freshness, found) };
   }
 
-  /** Newest pin first. */
   async function pins(channelId: string, limit: number, freshness: Consistency): Promise<Page> {
     const filter = { pinnedIn: channelId, pinned: { $gt: 0n } };
     const found = await rows.find<MessageRow>('chat.messages', { filter, sort: { pinned: -1 }, limit });

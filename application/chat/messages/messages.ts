@@ -1,4 +1,5 @@
 /** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
+
 import { participantsOf } from '../../../domain/chat/events/conversations.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../../domain/chat/message.js';
 import { mentionsOf } from '../../../domain/chat/names.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { findReply, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Idempotency } from '../../command/index.js';
@@ -17,9 +19,9 @@ import type { WritePositions } from '../../consistency/index.js';
 import type { Clock, CommandContext, Derivation, EventLog } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 import { type MessageView, messageView } from './message-view.js';
 import { isMessageId, parentOf, type Visibility } from './visibility.js';
 
@@ -49,22 +51,21 @@ interface PreparedContent {
   readonly quotedMessageId?: string | null;
 }
 
-/** Message or reply being edited. */
 interface EditTarget {
   readonly id: string;
   readonly quotedMessageId: string | null;
 }
 
-const emptyEdit: Rejection = {
-  rejected: 'chat/empty-edit',
-  kind: 'invalid',
-  detail: 'Provide at least one of content, attachments, images and quotedMessageId',
-};
-const badQuote: Rejection = {
-  rejected: 'chat/bad-quote',
-  kind: 'invalid',
-  detail: 'quotedMessageId must be another message of the same channel or conversation',
-};
+const emptyEdit = rejection(
+  'chat/empty-edit',
+  'invalid',
+  'Provide at least one of content, attachments, images and quotedMessageId',
+);
+const badQuote = rejection(
+  'chat/bad-quote',
+  'invalid',
+  'quotedMessageId must be another message of the same channel or conversation',
+);
 
 export interface Success {
   readonly success: true;
@@ -98,7 +99,7 @@ export function createMessages(ports: MessagePorts) {
     channelId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+  ): Outcome<{ readonly message: MessageView }> {
     const prepared = await prepareContent(caller, channelId, input);
     return 'rejected' in prepared ? prepared : postPrepared(caller.userId, channelId, prepared, context);
   }
@@ -109,7 +110,7 @@ export function createMessages(ports: MessagePorts) {
     channelId: string,
     { body, quotedMessageId = null }: PreparedContent,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+  ): Outcome<{ readonly message: MessageView }> {
     const messageId = derivation.idInTime('chat.message', context.commandId);
     const about = { messageId, channelId, author, now: clock.now() };
     const command = {
@@ -125,7 +126,6 @@ export function createMessages(ports: MessagePorts) {
     );
   }
 
-  /** Answers with the message as it is after a command. */
   async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
     if (isRejection(result)) return result;
     const { state: roster } = await admission.roster();
@@ -133,7 +133,6 @@ export function createMessages(ports: MessagePorts) {
     return { body: { message }, position: result.position };
   }
 
-  /** Runs a command and returns the resulting state. */
   async function run(
     messageId: string,
     command: MessageCommand,
@@ -155,7 +154,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+  ): Outcome<{ readonly message: MessageView }> {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
@@ -170,11 +169,7 @@ export function createMessages(ports: MessagePorts) {
   }
 
   /** Admins may delete any message, also in direct conversations of others. */
-  async function remove(
-    caller: Caller,
-    messageId: string,
-    context: CommandContext,
-  ): Promise<CommandResult<Success> | Rejection> {
+  async function remove(caller: Caller, messageId: string, context: CommandContext): Outcome<Success> {
     const found = await (caller.isAdmin ? visibility.findAny(messageId) : visibility.message(caller, messageId));
     // The message may have been deleted by this very command, sent again.
     if ('rejected' in found) return (await findEarlierRemoval(messageId, context)) ?? found;
@@ -201,7 +196,7 @@ export function createMessages(ports: MessagePorts) {
     caller: Caller,
     messageId: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+  ): Outcome<{ readonly message: MessageView }> {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };
@@ -214,7 +209,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     reaction: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> | Rejection> {
+  ): Outcome<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };
@@ -234,7 +229,6 @@ interface ContentPorts {
   readonly uploads: Pick<Attachments, 'check'>;
 }
 
-/** Resolves mentions by the current user names. */
 export const createMentionFinder = (admission: Authentication) =>
   async function findMentions(content: string): Promise<readonly string[]> {
     if (!content.includes('@')) return [];

@@ -36,7 +36,6 @@ interface CachedPage {
   isWhole: boolean;
   /** The roster, as of which `rendered` and the entries were rendered. */
   roster: RosterState | undefined;
-  /** Last rendered page, by its limit. */
   rendered: { readonly limit: number; readonly json: string } | undefined;
 }
 
@@ -45,9 +44,7 @@ type MessageUpdate = RevealedEvent<MessageEvent>;
 export interface PageCache {
   /** Takes every event of the service, in log order. */
   onEvent(event: RevealedEvent<ChatEvent>): void;
-  /** Position up to which events are included. */
   feedPosition(): Position;
-  /** Waits until the cache includes a position; resolves false on timeout. */
   waitForFeed(position: Position): Promise<boolean>;
   /** Position of the last event that changed messages of a channel, or later. */
   changedAt(channelId: string): Position;
@@ -84,7 +81,6 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
       if (keys?.size === 0) keysOf.delete(channelId);
     },
   });
-  /** Keys of the cached pages of a channel. */
   const keysOf = new Map<string, Set<string>>();
   /** Events that arrive while pages of a channel are being read. */
   const filling = new Map<string, Set<MessageUpdate[]>>();
@@ -130,7 +126,6 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
     }
   }
 
-  /** Log position of a message on a cached page. */
   function postedPosition(channelId: string, messageId: string): Position | undefined {
     for (const key of keysOf.get(channelId) ?? []) {
       const entry = pages.peek(key)?.entries.get(messageId);
@@ -218,6 +213,5 @@ function apply(page: CachedPage, event: MessageUpdate): void {
   if (all.length > CACHED_PAGE_SIZE) page.isWhole = false;
 }
 
-/** Whether the event changes a message view. */
 const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
   ownEntry(messageEvents, event.type) !== undefined;

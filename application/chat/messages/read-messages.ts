@@ -39,7 +39,6 @@ interface PageRequest {
   readonly freshness: Consistency;
 }
 
-/** Pins returned per channel, newest first. */
 const MAX_PINS = 500;
 
 export type MessageReader = ReturnType<typeof createMessageReader>;
@@ -48,7 +47,6 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
   const throttle = createPageThrottle();
   const roster = async (seen: Position): Promise<RosterState> => (await admission.roster(seen)).state;
 
-  /** Whether the cache includes everything the reader must see. */
   const isCacheCurrent = async (channelId: string, seen: Position) =>
     seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(writePositions.latest(channelId)));
 
@@ -141,7 +139,6 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
   return { messages, pins, replies };
 }
 
-/** Concurrent pages of ordinary length. */
 const CONCURRENCY = 8;
 const MAX_WAITING = 1000;
 /** The same for longer pages: one may be 16 MB, and is in memory several times while it is built. */

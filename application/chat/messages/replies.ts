@@ -11,14 +11,15 @@ import {
   notAuthor,
   notInDirect,
 } from '../../../domain/chat/message.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { findReply, replyChanged, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { isEvent, readBackward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { type CommandContext, type DecryptEvent, UnavailableError } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
+import type { Outcome } from '../command-result.js';
 import type { Caller } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 import type { PageQueries } from './message-rows.js';
 import { type ReplyView, replyView, type ThreadView, threadView } from './message-view.js';
 import type { MessageInput, MessagePorts, Success } from './messages.js';
@@ -34,11 +35,7 @@ export interface PostedReply {
   readonly threadMeta: ThreadView;
 }
 
-const replyHasNoThread: Rejection = {
-  rejected: 'chat/reply-to-reply',
-  kind: 'invalid',
-  detail: 'Replies cannot have replies',
-};
+const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies cannot have replies');
 
 interface ReplyBody {
   readonly body: MessageContent;
@@ -48,7 +45,6 @@ interface ReplyBody {
 
 type ContentEvent = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
 
-/** Attempts of an edit that conflicts with other edits. */
 const MAX_EDIT_ATTEMPTS = 10;
 
 export type Replies = ReturnType<typeof createReplies>;
@@ -57,7 +53,6 @@ export function createReplies(ports: ReplyPorts) {
   const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions, log } = ports;
   const { decryptEvent, pages } = ports;
 
-  /** Locates the message of a thread that the caller may see. */
   async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessageLocation | Rejection> {
     if (parentOf(messageId) !== undefined) return rejectParent(caller, messageId, seen);
     const found = await visibility.locate(caller, messageId, seen);
@@ -87,7 +82,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Promise<CommandResult<PostedReply> | Rejection> {
+  ): Outcome<PostedReply> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
@@ -126,7 +121,7 @@ export function createReplies(ports: ReplyPorts) {
     replyId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly message: ReplyView }> | Rejection> {
+  ): Outcome<{ readonly message: ReplyView }> {
     const found = await findVisibleReply(caller, messageId, replyId);
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
@@ -161,7 +156,6 @@ export function createReplies(ports: ReplyPorts) {
     return { body: { message }, position: outcome.position };
   }
 
-  /** Finds an existing reply in a thread that the caller may see. */
   async function findVisibleReply(caller: Caller, messageId: string, replyId: string) {
     const place = await parent(caller, messageId);
     if ('rejected' in place) return place;
@@ -194,7 +188,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     replyId: string,
     context: CommandContext,
-  ): Promise<CommandResult<Success & { readonly threadMeta: ThreadView | null }> | Rejection> {
+  ): Outcome<Success & { readonly threadMeta: ThreadView | null }> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const about = { messageId, replyId, by: caller, now: clock.now() };

@@ -22,7 +22,6 @@ export interface VisibilityPorts {
 }
 
 export interface MessageLocation {
-  /** Channel or conversation id. */
   readonly channelId: string;
   /** Position of the message's last known event. */
   readonly position: Position;
@@ -33,7 +32,6 @@ const MAX_FULL_READ = 200;
 
 type Posted = Extract<MessageEvent, { type: 'MessagePosted' }>;
 
-/** A direct conversation of two users. */
 export interface Conversation {
   readonly id: string;
   readonly participants: readonly [string, string];
@@ -44,10 +42,8 @@ export type Visibility = ReturnType<typeof createVisibility>;
 
 const REPLY_ID = /^([\w-]{22})\.[\w-]{22}$/;
 
-/** Whether the text has the form of a message id. */
 export const isMessageId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
-/** Id of the message that a reply belongs to. */
 export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(replyId)?.[1];
 
 /** A reply's id contains its message's id, so its stream is known without a lookup. */
@@ -74,7 +70,6 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
     return createdAt === undefined ? conversationNotFound : { id, participants, createdAt };
   }
 
-  /** An existing message that the caller may see. */
   async function message(
     by: Caller,
     messageId: string,
@@ -85,7 +80,6 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
     return (await canSee(by, loaded.state.channelId, seen)) ? loaded : messageNotFound;
   }
 
-  /** Whether the caller may see a channel or conversation. */
   async function canSee(by: Caller, id: string, seen?: Position): Promise<boolean> {
     const place = isDirect(id) ? conversation(by, id, seen) : channel(by, id, seen);
     return !('rejected' in (await place));
@@ -123,7 +117,6 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
     return typeof events === 'string' ? [] : events;
   }
 
-  /** Location of an existing message that the caller may see. */
   async function locate(by: Caller, messageId: string, seen?: Position): Promise<MessageLocation | Rejection> {
     const found = await locateAny(messageId, seen);
     if ('rejected' in found) return found;

@@ -1,12 +1,13 @@
 /** Adds users on behalf of an admin, with a password or an emailed invite. */
+
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
+import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
+import type { Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/one-time-links.js';
 import type { Passwords } from '../sign-in/password-store.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 import type { Join } from './join.js';
 
 export interface AddPorts {
@@ -29,11 +30,7 @@ const NOT_INVITED =
 
 export const createAddUser =
   ({ join, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
-  async (
-    { email, role, password }: UserInput,
-    by: string,
-    context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection> => {
+  async ({ email, role, password }: UserInput, by: string, context: CommandContext): Outcome<object> => {
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
     const passwordContext = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };

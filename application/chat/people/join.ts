@@ -14,7 +14,6 @@ export interface PeoplePorts {
   readonly clock: Clock;
 }
 
-/** The user, and whether this command created it. */
 export interface JoinResult {
   readonly user: User;
   readonly isNew: boolean;

@@ -1,4 +1,5 @@
 /** Tracks presence: status set by users, open streams at this node, and streams of dead nodes. */
+
 import { randomUUID } from 'node:crypto';
 import {
   GRACE_MS,
@@ -9,7 +10,7 @@ import {
   type Status,
 } from '../../../domain/chat/presence.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import type {
@@ -23,8 +24,8 @@ import type {
   Rows,
 } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
+import type { Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface PresencePorts {
   readonly handle: HandleCommand;
@@ -65,7 +66,6 @@ interface LocalUser {
 }
 
 export const SWEEP_EVERY_MS = 5000;
-/** Users updated concurrently. */
 const CONCURRENCY = 32;
 const SEPARATOR = '~';
 
@@ -167,7 +167,7 @@ export function createPresence(ports: PresencePorts) {
     userId: string,
     status: Status,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly presence: PresenceView }> | Rejection> {
+  ): Outcome<{ readonly presence: PresenceView }> {
     const outcome = await change({ type: 'SetStatus', userId, status, now: clock.now() }, context);
     if (isRejection(outcome)) return outcome;
     return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };
@@ -195,7 +195,6 @@ const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'statu
   lastSeen,
 });
 
-/** Generates views lazily, one per user. */
 function* viewsOf(found: readonly PresenceRow[], { users }: RosterState): Generator<PresenceView> {
   const known = new Map(found.map((row) => [row._id, row]));
   const { initialState } = presence;

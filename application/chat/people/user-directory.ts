@@ -3,7 +3,6 @@ import type { RosterState, User } from '../../../domain/chat/roster.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
 import { runSliced } from '../../concurrency/index.js';
 
-/** User as shown to others. */
 export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
 
 export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({
@@ -13,7 +12,6 @@ export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView =
   createdAt,
 });
 
-/** Users processed per slice. */
 const SLICE = 500;
 
 const byJoinDate = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
@@ -25,9 +23,7 @@ interface SortedUsers {
 }
 
 export function createUserDirectory() {
-  /** The newest state sorted. */
   let known: SortedUsers = { users: PersistentMap.empty(), all: [] };
-  /** Lists by immutable roster state. */
   const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
 
   async function list({ users }: RosterState): Promise<readonly UserView[]> {
@@ -38,7 +34,6 @@ export function createUserDirectory() {
     return all.filter(({ isGone }) => !isGone).map(userView);
   }
 
-  /** Current users. */
   return (roster: RosterState): Promise<readonly UserView[]> => {
     const listing = lists.get(roster) ?? list(roster);
     lists.set(roster, listing);
@@ -46,7 +41,6 @@ export function createUserDirectory() {
   };
 }
 
-/** Sorts the changes since the known order and merges them. */
 function* sortUsers(users: SortedUsers['users'], known: SortedUsers): Generator<void, readonly User[]> {
   let runs: (readonly User[])[] = [];
   let some: User[] = [];

@@ -1,11 +1,12 @@
 /** Use cases on users: rename, change role, remove, leave, list. */
+
 import { ROSTER, type RosterCommand, type RosterState, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
 import type { Clock, CommandContext, Position } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { CommandResult } from '../sign-in/sessions.js';
 import { createUserDirectory, type UserView, userView } from './user-directory.js';
 
 export interface UserPorts {
@@ -21,11 +22,10 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
   const listUsers = createUserDirectory();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
-  /** Runs a command and returns the changed user. */
   async function changeUser(
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly user: UserView }> | Rejection> {
+  ): Outcome<{ readonly user: UserView }> {
     const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
     const user = userById(await outcome.state(), command.userId);
@@ -58,7 +58,6 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
       return found && respond(found, how === 'left' ? LEFT : REMOVED);
     },
 
-    /** Current users by join date. */
     async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
       return { body: { users: await listUsers(state) }, position };

@@ -1,6 +1,8 @@
 /** Searches messages by parts of words, within what the caller may see. */
+
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
 import type { Rejection } from '../../../domain/shared/index.js';
@@ -66,16 +68,11 @@ export interface HitView {
   readonly content: string;
   readonly author: AuthorView;
   readonly createdAt: number;
-  /** Set for replies. */
   readonly threadId?: string;
 }
 
-const blankQuery: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail: 'q must not be blank' };
-const tooManyWords: Rejection = {
-  rejected: 'chat/too-many-words',
-  kind: 'invalid',
-  detail: `q must have at most ${MAX_WORDS} different words`,
-};
+const blankQuery = rejection('chat/blank-query', 'invalid', 'q must not be blank');
+const tooManyWords = rejection('chat/too-many-words', 'invalid', `q must have at most ${MAX_WORDS} different words`);
 
 export type Search = ReturnType<typeof createSearch>;
 
@@ -130,18 +127,14 @@ function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
 }
 
-/** Folded names, one per line, searched with a single `indexOf` loop. */
 interface Names {
   readonly text: string;
   readonly ids: readonly string[];
-  /** End offset of each line. */
   readonly ends: readonly number[];
 }
 
-/** Keyed by the immutable roster state. */
 const foldedNames = new WeakMap<RosterState, Promise<readonly Names[]>>();
 
-/** Names folded per time slice. */
 const NAMES_PER_SLICE = 256;
 
 /** Includes former users: their messages still carry their names. */

@@ -1,4 +1,5 @@
 /** Authenticates callers: verifies the access token, then checks session and user in the log's state. */
+import { rejection } from '../../../domain/chat/rejections.js';
 import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
@@ -7,7 +8,6 @@ import type { Clock, Position } from '../../ports/index.js';
 import { rosterAggregate, sessionAggregate } from '../aggregates.js';
 import type { Bearer, Tokens } from './tokens.js';
 
-/** An authenticated user. */
 export interface Caller {
   readonly userId: string;
   readonly userName: string;
@@ -26,15 +26,12 @@ export interface AuthenticationPorts {
 export interface Authentication {
   /** Returns the caller as of `seen` or later; requires a valid token and an active session. */
   authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
-  /** Verifies an access token without checking its session. */
   parseAccessToken(token: string | undefined): Promise<Bearer | undefined>;
   /** The active session of a caller just authenticated, from the cache only. */
   session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
-  /** A current user, by id or normalized email. */
   user(key: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
   /** Whether all of these are current users; reads the log at most once. */
   areUsers(ids: readonly string[]): Promise<boolean>;
-  /** All users, as of `seen` or later. */
   roster(seen?: Position): Promise<LoadedAggregate<RosterState>>;
   /** Loads an aggregate as of `seen` or later, from the cache if possible. */
   load<S, C, E extends DomainEvent>(
@@ -44,11 +41,7 @@ export interface Authentication {
   ): Promise<LoadedAggregate<S>>;
 }
 
-export const unauthorized: Rejection = {
-  rejected: 'chat/unauthorized',
-  kind: 'unauthenticated',
-  detail: 'Sign in first',
-};
+export const unauthorized = rejection('chat/unauthorized', 'unauthenticated', 'Sign in first');
 
 export function createAuthentication({ streams, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
   const load: Authentication['load'] = async (kind, stream, seen = 0n) => {

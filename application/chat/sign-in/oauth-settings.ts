@@ -89,7 +89,6 @@ function wrongUrl(provider: CustomProvider): string | undefined {
   });
 }
 
-/** Rules on invalid combinations. */
 export const oauthRules: readonly Rule<typeof oauthSettings>[] = [
   (values) => {
     for (const id of PRESET_IDS) {

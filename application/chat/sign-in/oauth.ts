@@ -28,7 +28,6 @@ export interface OAuthPorts {
   readonly logger: Logger;
 }
 
-/** Query parameters of the provider's callback. */
 export interface CallbackParams {
   readonly state?: string | undefined;
   readonly code?: string | undefined;

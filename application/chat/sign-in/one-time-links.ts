@@ -1,5 +1,5 @@
 /** One-time links sent by mail: request, issue, verify, use. */
-import { linksSubject, PURPOSES } from '../../../domain/chat/events/one-time-links.js';
+import { linksSubject, PURPOSES } from '../../../domain/chat/events/sign-in.js';
 import {
   type AddressState,
   addressStream,
@@ -27,7 +27,6 @@ export interface LinkPorts {
   readonly inviteExpirySeconds: number;
 }
 
-/** Claims of a link token. */
 export interface OneTimeLinkToken {
   readonly addressId: string;
   readonly purpose: Purpose;
@@ -132,7 +131,6 @@ export function createOneTimeLinks(ports: LinkPorts) {
         context,
       ),
 
-    /** Records that a mail was sent, or given up. */
     async record(
       { addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>,
       isSent: boolean,

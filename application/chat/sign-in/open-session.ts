@@ -1,11 +1,14 @@
 /** Opens a session for an authenticated email: finds or creates the user. */
+
+import { rejection } from '../../../domain/chat/rejections.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
+import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
-import type { CommandResult, Sessions, SignedIn, SignInOrigin } from './sessions.js';
+import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
 export interface SignInPorts {
   readonly admission: Authentication;
@@ -21,18 +24,13 @@ export interface SignInResult extends SignedIn {
 }
 
 /** No user has this email, and only admins add users. */
-export const notInvited: Rejection = {
-  rejected: 'chat/not-invited',
-  kind: 'unauthenticated',
-  detail: 'No such user; an invite is required',
-};
+export const notInvited = rejection('chat/not-invited', 'unauthenticated', 'No such user; an invite is required');
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
 export function createSignIn(ports: SignInPorts) {
   const { admission, join, sessions, links, derivation, isInviteRequired } = ports;
 
-  /** Finds the user, or creates one if invites are not required. */
   async function findOrCreateUser(
     email: string,
     context: CommandContext,
@@ -54,14 +52,13 @@ export function createSignIn(ports: SignInPorts) {
     from: SignInOrigin,
     context: CommandContext,
     userName?: string,
-  ): Promise<CommandResult<SignInResult> | Rejection> {
+  ): Outcome<SignInResult> {
     const user = await findOrCreateUser(tidyEmail(rawEmail), context, userName);
     if (isRejection(user)) return user;
     const result = await sessions.open(user, from, next('open-session', context));
     return isRejection(result) ? result : { body: { ...result.body, user }, position: result.position };
   }
 
-  /** Derives the context of another command of the same request. */
   const next = (what: string, context: CommandContext): CommandContext => ({
     ...context,
     commandId: derivation.id(`chat.${what}`, context.commandId),
@@ -73,7 +70,7 @@ export function createSignIn(ports: SignInPorts) {
     email: string | undefined,
     from: SignInOrigin,
     context: CommandContext,
-  ): Promise<CommandResult<SignedIn> | Rejection> {
+  ): Outcome<SignedIn> {
     const link = await links.read(token, ['magic-link', 'invite'], email);
     if (isRejection(link)) return link;
     const spent = await links.spend(link, next('spend-link', context));

@@ -1,15 +1,18 @@
 /** Password sign-in, registration, and setting a password by link or by an admin. */
+
 import { badLink } from '../../../domain/chat/one-time-links.js';
+import { rejection } from '../../../domain/chat/rejections.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
+import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 import type { Passwords, PasswordVersion } from './password-store.js';
-import type { CommandResult, Sessions, SignedIn, SignInOrigin } from './sessions.js';
+import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
 export interface PasswordSignInPorts {
   readonly admission: Authentication;
@@ -34,11 +37,7 @@ export interface Setup {
 }
 
 /** The same for a wrong password, an unknown email and a user without a password. */
-const wrongCredentials: Rejection = {
-  rejected: 'chat/wrong-credentials',
-  kind: 'unauthenticated',
-  detail: 'Email or password is wrong',
-};
+const wrongCredentials = rejection('chat/wrong-credentials', 'unauthenticated', 'Email or password is wrong');
 
 const tooManyFailures = (retryAfterMs: number): Rejection => ({
   rejected: 'chat/too-many-failures',
@@ -53,7 +52,6 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
  */
 const MAX_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
 const LIMITS = ['email', 'network', 'email-and-network'] as const;
-/** Milliseconds in which failures count. */
 const FAILURES_MS = 15 * 60_000;
 
 const limitFailures = (limit: number) => createRateLimiters(() => createSlidingWindow(limit, FAILURES_MS));
@@ -92,7 +90,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: rawEmail, password }: Credentials,
     from: SignInOrigin,
     context: CommandContext,
-  ): Promise<CommandResult<SignedIn> | Rejection> {
+  ): Outcome<SignedIn> {
     const email = tidyEmail(rawEmail);
     const addressId = derivation.id('chat.failures', email);
     const keys = { email: addressId, network: from.network, 'email-and-network': `${addressId} ${from.network}` };
@@ -128,7 +126,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: rawEmail, password }: Credentials,
     from: SignInOrigin,
     context: CommandContext,
-  ): Promise<CommandResult<SignedIn> | Rejection> {
+  ): Outcome<SignedIn> {
     const email = tidyEmail(rawEmail);
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
@@ -147,7 +145,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { password, token, email }: Setup,
     from: SignInOrigin,
     context: CommandContext,
-  ): Promise<CommandResult<SignedIn> | Rejection> {
+  ): Outcome<SignedIn> {
     const link = await links.read(token, ['invite', 'reset'], email);
     if (isRejection(link)) return badToken;
     const user = await admission.user({ email: link.email });
@@ -162,12 +160,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   }
 
   /** By an admin; ends all sessions of the user. */
-  async function reset(
-    userId: string,
-    password: string,
-    by: string,
-    context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection> {
+  async function reset(userId: string, password: string, by: string, context: CommandContext): Outcome<object> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
     // Hashing may wait, and the caller may no longer be an admin.

@@ -14,9 +14,7 @@ export interface PasswordPorts {
   readonly clock: Clock;
 }
 
-/** Identifies the password that was verified or set. */
 export interface PasswordVersion {
-  /** Log position of the event. */
   readonly setAt: Position;
 }
 
@@ -26,7 +24,6 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
   const loadCurrent = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
 
   return {
-    /** Hashes a password, or rejects an invalid one. */
     hash: async (password: string): Promise<Hashed | Rejection> =>
       isPassword(password) ? hashing.hash(password) : badPassword,
 
@@ -55,7 +52,6 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
       return known && isRight ? { setAt: known.position } : undefined;
     },
 
-    /** Whether the password has not changed since. */
     isCurrent: async (userId: string, { setAt }: PasswordVersion): Promise<boolean> =>
       (await loadCurrent(userId)).position === setAt,
   };

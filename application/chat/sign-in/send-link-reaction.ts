@@ -7,7 +7,6 @@ import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 
-/** Configured bodies of the sign-in email. */
 export interface Templates {
   readonly text?: ((link: string, expiryMinutes: number) => string) | undefined;
   readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;
@@ -20,7 +19,6 @@ export interface MailPorts {
   readonly decryptEvent: DecryptEvent;
   readonly derivation: Derivation;
   readonly logger: Logger;
-  /** Current public address of the application. */
   readonly appUrl: () => string;
   /** In password mode an invite asks for a first password. */
   readonly takesPasswords: boolean;

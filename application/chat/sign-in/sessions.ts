@@ -1,4 +1,5 @@
 /** Use cases on sessions: open, refresh, end, list. */
+
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import {
@@ -16,6 +17,7 @@ import type { HandleCommand, Handled, Idempotency } from '../../command/index.js
 import type { Clock, CommandContext, Derivation, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
+import type { CommandResult, Outcome } from '../command-result.js';
 import { type Authentication, type Caller, unauthorized } from './authenticate.js';
 import type { Tokens } from './tokens.js';
 
@@ -34,7 +36,6 @@ export interface SessionPorts {
   readonly sessionQuota: (userId: string) => Quota;
 }
 
-/** Origin of a sign-in. */
 export interface SignInOrigin {
   readonly ip: string;
   /** Network counted as one caller. */
@@ -56,16 +57,10 @@ export interface SignedIn {
   readonly tokenType: 'Bearer';
 }
 
-export interface CommandResult<Body> {
-  readonly body: Body;
-  readonly position: Position;
-}
-
 export interface SessionView extends Omit<Session, 'generation'> {
   readonly isCurrentSession: boolean;
 }
 
-/** Selects which sessions of the caller end. */
 export interface SessionSelection {
   readonly sessionId?: string;
   /** Refresh token of the session to keep. */
@@ -117,7 +112,7 @@ export function createSessions(ports: SessionPorts) {
     { ip, userAgent }: Omit<SignInOrigin, 'network'>,
     context: CommandContext,
     { alone = false, mailed = false, recheck = async () => true }: OpenOptions = {},
-  ): Promise<CommandResult<SignedIn> | Rejection> {
+  ): Outcome<SignedIn> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
@@ -138,7 +133,7 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(ended) ? ended : { body, position: ended.position };
   }
 
-  async function refresh(refreshToken: string, context: CommandContext): Promise<CommandResult<SignedIn> | Rejection> {
+  async function refresh(refreshToken: string, context: CommandContext): Outcome<SignedIn> {
     const presented = tokens.readRefresh(refreshToken);
     if (!presented) return sessionEnded;
     const { userId, sessionId } = presented;
@@ -160,12 +155,11 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  /** Ends the session of the refresh token, or the caller's own. */
   async function logout(
     { userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>,
     refreshToken: string | undefined,
     context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection> {
+  ): Outcome<object> {
     const target = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
     if (target?.userId !== userId) return unauthorized;
     const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
@@ -173,7 +167,6 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(outcome) ? outcome : logoutResult(outcome);
   }
 
-  /** Result of a logout, if this command did it. */
   async function findLogoutResult(
     userId: string,
     context: CommandContext,
@@ -186,7 +179,7 @@ export function createSessions(ports: SessionPorts) {
     { userId, sessionId }: Caller,
     { sessionId: one, refreshToken }: SessionSelection,
     context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection> {
+  ): Outcome<object> {
     const exempt = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
     if (exempt?.userId !== userId) return unauthorized;
     const about = { userId, reason: 'revoked' as const, now: clock.now() };
@@ -203,18 +196,12 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  /** Ends all sessions of a user. */
-  async function endAll(
-    userId: string,
-    reason: 'password' | 'removed',
-    context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection> {
+  async function endAll(userId: string, reason: 'password' | 'removed', context: CommandContext): Outcome<object> {
     const command = { type: 'EndSessions' as const, userId, reason, now: clock.now() };
     const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
     return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };
   }
 
-  /** Sessions of the caller, newest first. */
   async function list(
     { userId, sessionId }: Caller,
     seen?: Position,

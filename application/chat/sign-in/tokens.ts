@@ -6,7 +6,6 @@ import type { Session } from '../../../domain/chat/session.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Clock, Derivation, SignedTokens } from '../../ports/index.js';
 
-/** Claims of a refresh token. */
 export interface Refresh {
   readonly userId: string;
   readonly sessionId: string;
@@ -34,15 +33,12 @@ export interface Tokens {
     session: Pick<Session, 'id' | 'generation'>,
     at: number,
   ): Promise<string>;
-  /** Undefined for an invalid or expired token. */
   bearer(token: string): Promise<Bearer | undefined>;
   refresh(refresh: Refresh): string;
-  /** Undefined for an invalid token. */
   readRefresh(token: string): Refresh | undefined;
   readonly cache: Cache;
 }
 
-/** Caches verified tokens, as verification is expensive. */
 const VERIFIED_BYTES = 4 * 1024 * 1024;
 const REFRESH = /^([\w-]{22})\.([\w-]{22})\.(\d{1,9})\.([\w-]{43})$/;
 

@@ -33,7 +33,7 @@ import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../../application/secrets/index.js';
 import type { AnyReaction } from '../../../application/subscription/index.js';
-import { linksSubjectOf } from '../../../domain/chat/events/one-time-links.js';
+import { linksSubjectOf } from '../../../domain/chat/events/sign-in.js';
 import type { ServiceContext } from '../../node/service.js';
 import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';

@@ -2,7 +2,6 @@
 import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
-/** Key subject of a channel's name and content. */
 export const channelSubject = ({ channelId }: { readonly channelId: string }): string => `chat.channel-${channelId}`;
 
 const ids = { type: 'array', items: id } as const;
@@ -20,7 +19,6 @@ export const channelEvents = {
     }),
     { sealed: { subject: channelSubject, erased: { name: '' } } },
   ),
-  /** The changed properties, and the members added and removed. */
   ChannelUpdated: event(
     object(
       {

@@ -22,7 +22,6 @@ export const conversationSubject = (conversationId: string): string =>
   `chat.conversation-${conversationId.slice(DIRECT.length)}`;
 
 export const conversationEvents = {
-  /** Binds an idempotency key to a conversation. */
   ConversationRequested: event(object({ conversationId: id, by: id, requestedAt: time })),
   ConversationStarted: event(
     object({

@@ -12,12 +12,10 @@ const content = object({
   size: count,
   /** Of the plaintext bytes, in hex. */
   sha256: id,
-  /** Name in the file store. */
   stored: id,
   /** Content key, sealed under the file's key. */
   sealedKey: id,
 });
-/** Content in the file store. */
 export type Content = DataOf<typeof content>;
 
 const none = { type: 'null' } as const;

@@ -11,7 +11,6 @@ export const messageSubject = ({ channelId }: { readonly channelId: string }): s
 const none = { type: 'null' } as const;
 const ids = { type: 'array', items: id } as const;
 
-/** Uploaded file. */
 export const attachment = object({ filename: id, originalName: text, contentType: text, size: count });
 export type Attachment = DataOf<typeof attachment>;
 
@@ -23,7 +22,6 @@ const texts = {
   /** User ids, or `@channel` and `@here`. */
   mentions: ids,
 } as const;
-/** Name of the posting webhook at that time. */
 const bot = { botName: text } as const;
 
 const body = object(texts, bot);

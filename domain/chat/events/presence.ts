@@ -9,14 +9,12 @@ export const presenceEvents = {
     object({
       userId: id,
       status,
-      /** The previous status. */
       former: status,
       /** Set by the user, not derived from connections. */
       isByHand: flag,
       /** Node runs at which the user has open streams. */
       runs: { type: 'array', items: id },
       changedAt: time,
-      /** When the status last changed. */
       lastSeen: time,
     }),
   ),

@@ -2,10 +2,8 @@
 import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
-/** Key subject of a user's personal data. */
 export const userSubject = ({ userId }: { readonly userId: string }): string => `chat.user-${userId}`;
 
-/** Name of erased users. */
 export const NOBODY = 'Deleted user';
 
 export const rosterEvents = {

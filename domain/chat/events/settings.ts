@@ -2,10 +2,8 @@
 import { event, object } from '../../shared/index.js';
 import { id, text, time } from './words.js';
 
-/** Key subject of the server name. */
 export const SETTINGS_SUBJECT = 'chat.settings-main';
 
-/** Default server name. */
 export const SERVER_NAME = 'Annals';
 
 export const settingsEvents = {

@@ -9,7 +9,6 @@ export interface BlockHeader {
   readonly id: string;
   /** Position of the last event that changed the block. */
   readonly at: Position;
-  /** Cache key; changes with the block's content. */
   readonly key: string;
   readonly channel: string;
   readonly first: Position;
@@ -51,7 +50,6 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
   const singleFlight = createSingleFlight();
   const interned = new Map<string, string>();
 
-  /** Interns ids, which repeat. */
   const intern = (text: string) => {
     if (interned.size > 500_000) interned.clear();
     const same = interned.get(text) ?? text;
@@ -155,7 +153,6 @@ async function mergeSorted(
   return all;
 }
 
-/** Headers per check of the time slice. */
 const CHECK_EVERY = 256;
 
 const emptyState = (build: string): DirectoryState => ({ build, places: new Map(), until: -1n, sorted: [] });

@@ -15,7 +15,6 @@ interface Pack {
   readonly lines: Line[];
 }
 
-/** A run, as packs use it. */
 interface Packed {
   readonly first: Position;
   readonly last: Position;
@@ -32,7 +31,6 @@ export interface Packs {
   add(channel: string, runs: readonly Packed[], position: Position): void;
   /** Updates a pack with the current docs of one of its runs. */
   change(channel: string, run: Packed, position: Position): Promise<void>;
-  /** Returns the pending writes. */
   writes(): Promise<readonly RowWrite[]>;
 }
 

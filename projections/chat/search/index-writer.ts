@@ -33,7 +33,6 @@ interface Run {
 interface ChannelRuns {
   readonly channel: string;
   runs: Run[];
-  /** Position of the last message added. */
   last: Position;
 }
 
@@ -50,7 +49,6 @@ export interface IndexWriter {
     to?: (doc: Doc) => Doc,
   ): Promise<void>;
   forget(channel: string): Promise<void>;
-  /** Writes all pending changes. */
   flush(): Promise<void>;
 }
 
@@ -61,7 +59,6 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   const packs = startPacks(build);
   /** Channels, least recently used first. */
   const places = new Map<string, ChannelRuns>();
-  /** Runs to write, by id. */
   const dirty = new Map<string, Run>();
   /** Runs that are now in a pack and must be marked closed. */
   const closing = new Set<Run>();
@@ -90,7 +87,6 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     return place;
   }
 
-  /** Packs the runs once they are enough and the last one is full. */
   async function pack({ channel, runs }: ChannelRuns, position: Position) {
     const isPackSize = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
     if (!isPackSize || !runs.at(-1)!.isFull) return;
@@ -99,7 +95,6 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     for (const run of runs.splice(0)) closing.add(run);
   }
 
-  /** Loads the docs of runs that were evicted. */
   async function loadDocs(runs: readonly Run[]) {
     const _id = { $in: runs.flatMap(({ id, docs }) => (docs ? [] : id)) };
     if (_id.$in.length === 0) return;
@@ -236,15 +231,12 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
 
 const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
 
-/** Docs, plus one per run for itself. */
 const weightOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
 
-/** Requires loaded docs. */
 const withDocs = (run: Run) => ({ ...run, docs: run.docs! });
 
 const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 
-/** Tombstone doc of a deleted message. */
 const deletedDoc = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
   id,
   author,

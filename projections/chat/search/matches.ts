@@ -7,7 +7,6 @@ import type { BlockHeader } from './block-directory.js';
 import type { LineQuery, Texts } from './packed-text.js';
 import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.js';
 
-/** A line that matches the query. */
 export interface Match {
   readonly header: BlockHeader;
   readonly texts: Texts;
@@ -49,7 +48,6 @@ export function createHitHydrator(vault: Vault): {
   read(runs: Collection<RunRow>, found: readonly Match[], query: LineQuery): Promise<readonly Hit[]>;
   readonly cache: Cache;
 } {
-  /** Lines of JSON per run. */
   const decrypted = new LRUCache<string, readonly string[]>({
     maxSize: CACHE_BYTES,
     sizeCalculation: (lines, key) => lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),

@@ -1,7 +1,6 @@
 /** Folded texts of many docs in one buffer, searched without creating strings. */
 import type { Position } from '../../../application/ports/index.js';
 
-/** A doc in searchable form. */
 export interface Line {
   /** Position of the event that posted it. */
   readonly posted: Position;

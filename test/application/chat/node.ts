@@ -1,4 +1,5 @@
 /** A node of the chat without its HTTP side, with people on it for tests. */
+import { setMaxListeners } from 'node:events';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { createJoin } from '../../../application/chat/people/join.js';
@@ -14,7 +15,12 @@ import { createTestKernel } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 /** A user who reads, and never aborts the request. */
-export const readerNamed = (userId: string) => ({ userId, request: { signal: new AbortController().signal } });
+export function readerNamed(userId: string) {
+  const { signal } = new AbortController();
+  // Tests read many pages with one reader.
+  setMaxListeners(0, signal);
+  return { userId, request: { signal } };
+}
 
 /** Who reads, where it does not matter who. */
 export const somebody = readerNamed('somebody');

@@ -6,7 +6,7 @@ import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js
 import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
-import { PURPOSES } from '../../../../domain/chat/events/one-time-links.js';
+import { PURPOSES } from '../../../../domain/chat/events/sign-in.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
 import { NOON } from '../../../support/chat-user-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';

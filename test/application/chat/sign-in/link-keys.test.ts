@@ -8,7 +8,7 @@ import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-tim
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { createDayKeyExpiry } from '../../../../application/secrets/expire-day-keys.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
-import { linksSubjectOf } from '../../../../domain/chat/events/one-time-links.js';
+import { linksSubjectOf } from '../../../../domain/chat/events/sign-in.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
 import { NOON } from '../../../support/chat-user-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
