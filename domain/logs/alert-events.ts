@@ -55,13 +55,11 @@ export const alertEvents = {
         raisedAt: instant,
         /** For display: thresholds and counts. */
         details: { type: 'object', additionalProperties: { type: ['number', 'string', 'null'] } },
-      },
-      {
-        /** Id of the preceding alert that was never resolved. */
-        repeats: text,
         /** Ids of earlier alerts not delivered yet. */
         undelivered: { type: 'array', items: text },
       },
+      /** Id of the preceding alert that was never resolved. */
+      { repeats: text },
     ),
   ),
   AlertResolved: event(

@@ -58,7 +58,7 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
   initialState: { undelivered: [] },
   decide: (command, state) => (command.type === 'JudgeRule' ? judge(command, state) : recordDelivery(command, state)),
   evolve: {
-    AlertRaised: (state, { alertId, raisedAt, undelivered = state.undelivered }) => ({
+    AlertRaised: (_, { alertId, raisedAt, undelivered }) => ({
       active: alertId,
       lastRaisedAt: raisedAt,
       undelivered: [...undelivered, alertId].slice(-MAX_UNDELIVERED),

@@ -5,7 +5,6 @@ import { bucketDay, type EndedDays } from './retention-bucket.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
-/** NDJSON, each record as written by `exactText`, or parsed `records`. */
 export type BatchSecret = RecordsIngested['data']['secret'];
 
 /** Stored form of a batch, with encrypted records. */
@@ -17,13 +16,11 @@ export type RequestReceipt = NonNullable<RecordsIngested['data']['request']>;
 /** File id, and the offset up to which the file was read. */
 export type Source = NonNullable<RecordsIngested['data']['source']>;
 
-export function recordTexts(secret: BatchSecret): readonly string[] {
-  if ('records' in secret) return secret.records.map((record) => JSON.stringify(record));
-  return secret.lines === '' ? [] : secret.lines.split('\n');
-}
+/** JSON texts of the records. */
+export const recordTexts = ({ lines }: BatchSecret): readonly string[] => (lines === '' ? [] : lines.split('\n'));
 
 export interface RecordText {
-  /** As written by `exactText`, without line breaks. */
+  /** As written by `stringifyExact`, without line breaks. */
   readonly json: string;
   readonly bytes: number;
   readonly audit: boolean;

@@ -1,5 +1,5 @@
 /** Event catalog of the log service. */
-import { type Catalog, type EventOf, event, object, oneOf } from '../shared/index.js';
+import { type Catalog, type EventOf, event, object } from '../shared/index.js';
 import { alertEvents } from './alert-events.js';
 import { bucketSubject, retentionBucket } from './retention-bucket.js';
 
@@ -28,7 +28,8 @@ export const catalog = {
           receivedAt: instant,
           /** Rejected lines of the request; counted in its first batch only. */
           rejected: count,
-          secret: oneOf(object({ lines: { type: 'string' } }), object({ records: { type: 'array', minItems: 1 } })),
+          /** NDJSON, each record as written by `stringifyExact`. */
+          secret: object({ lines: { type: 'string' } }),
         },
         {
           /** Watched file: `id` is its identity, `offset` the bytes stored once this batch is. */

@@ -60,7 +60,7 @@ export const compactJson = (text: string): string =>
     return isNumber(token) ? formatNumber(token) : '';
   });
 
-/** Parses the output of `exactText`; numbers a double would change become strings of their digits. */
+/** Parses the output of `stringifyExact`; numbers a double would change become strings of their digits. */
 export function parseExact(text: string): Json {
   if (!mayLosePrecision(text)) return JSON.parse(text);
   const quoted = (token: string) => (isNumber(token) && String(Number(token)) !== token ? `"${token}"` : token);

@@ -7,8 +7,7 @@ import {
   alertPolicy,
   type ChangeAlertPolicy,
 } from '../../../domain/logs/alert-policy.js';
-import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import { type Aggregate, type AggregateStore, isEvent } from '../../command/index.js';
+import type { Aggregate, AggregateStore } from '../../command/index.js';
 
 const catalog = { service: 'logs', events: alertEvents };
 
@@ -19,8 +18,7 @@ export const alertPolicyAggregate: Aggregate<AlertPolicy, ChangeAlertPolicy, Ale
 export const alertAggregate: Aggregate<AlertState, AlertCommand, AlertEvent> = {
   catalog,
   decider: alert,
-  isSnapshotEvent: (event) =>
-    isEvent<LogsEvent<'AlertRaised'>>('AlertRaised', event) && event.data.undelivered !== undefined,
+  isSnapshotEvent: ({ type }) => type === 'AlertRaised',
 };
 
 /** Reloads the policy from the event log, because another node may have changed it. */

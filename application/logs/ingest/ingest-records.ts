@@ -156,7 +156,7 @@ export function createIngest(ports: IngestPorts) {
       const stream = batchStream(batch.data, receivedAt);
       const waiting = {
         event: newEvent(origin, stream, batch, index, context),
-        bytes: sizeOf(batch.data.secret),
+        bytes: Buffer.byteLength(batch.data.secret.lines),
       };
       batchesByStream.set(stream, [...(batchesByStream.get(stream) ?? []), waiting]);
     }
@@ -196,5 +196,3 @@ function abortedOrThrow(error: unknown): 'abandoned' {
   if (error instanceof Abandoned) return 'abandoned';
   throw error;
 }
-
-const sizeOf = (secret: object) => Buffer.byteLength('lines' in secret ? String(secret.lines) : '');

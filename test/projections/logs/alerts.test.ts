@@ -9,7 +9,7 @@ const severity = 'critical';
 
 const raised = (alertId: string, rule: Rule = 'error_threshold', repeats?: string): AlertEvent => ({
   type: 'AlertRaised',
-  data: { rule, alertId, severity, raisedAt: 10, details, ...(repeats ? { repeats } : {}) },
+  data: { rule, alertId, severity, raisedAt: 10, details, undelivered: [], ...(repeats ? { repeats } : {}) },
 });
 const resolved = (alertId: string, reason: 'recovered' | 'disabled' = 'recovered'): AlertEvent => ({
   type: 'AlertResolved',
