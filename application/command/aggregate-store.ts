@@ -1,4 +1,4 @@
-/** Loads aggregates by folding their streams, and caches them so that busy streams are not read again. */
+/** Loads aggregates: from the cache, or by folding their streams. */
 import {
   type Catalog,
   type Decider,
@@ -8,12 +8,17 @@ import {
   type Rejection,
 } from '../../domain/shared/index.js';
 import { createFreshSingleFlight, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
-import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
+import type { Cache, DecryptEvent, EventLog, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import { asErasedEvent } from '../secrets/index.js';
-import { type AggregateCacheOptions, createAggregateCache } from './aggregate-cache.js';
-import { asEvent } from './event-guards.js';
-import { type CommandRange, recordCommand } from './idempotency-index.js';
-import { createReadInvalidation, type Invalidation } from './read-invalidation.js';
+import {
+  type AggregateCacheOptions,
+  type CommandRange,
+  createAggregateCache,
+  emptyAggregate,
+  type LoadedAggregate,
+  recordCommand,
+} from './aggregate-cache.js';
+import { asEvent } from './event-envelope.js';
 import { findReplayStart, readForward } from './read-stream-pages.js';
 
 /** Definition of an aggregate: its decider, its events and the retention of its streams. */
@@ -42,17 +47,6 @@ export interface Termination<State> {
   isEnded?(state: State): boolean;
   /** When the subject expires, Unix ms. */
   endsAt?(state: State): number;
-}
-
-export interface LoadedAggregate<State> {
-  readonly state: State;
-  /** Last revision folded in; -1 for a stream without events. */
-  readonly revision: number;
-  /** Position of that event; 0 for a stream without events. */
-  readonly position: Position;
-  /** Idempotency index by command id. Shared by all loaded versions of a stream: it only records what is in the log. */
-  readonly keyed: Map<string, CommandRange>;
-  readonly deleted: boolean;
 }
 
 export interface ReloadOptions {
@@ -96,14 +90,6 @@ export interface AggregateStore {
   readonly caches: readonly [Cache, Cache];
 }
 
-interface CacheEntry {
-  loaded: LoadedAggregate<unknown>;
-  /** Newest revision seen on the live feed; if it is beyond `loaded`, the tail is read before use. */
-  newest: number;
-  /** The log was not checked for newer events yet. */
-  readonly isUnverified?: boolean;
-}
-
 /** Events decrypted before other work may run; each may be large. */
 const DECRYPTED_TOGETHER = 16;
 
@@ -112,8 +98,7 @@ export function createAggregateStore(
   decrypt: DecryptEvent,
   cacheOptions?: AggregateCacheOptions,
 ): AggregateStore {
-  const cache = createAggregateCache<CacheEntry>(({ loaded }) => loaded, cacheOptions);
-  const invalidations = createReadInvalidation();
+  const cache = createAggregateCache(cacheOptions);
   const singleFlight = createFreshSingleFlight();
 
   async function fold<S, C, E extends DomainEvent>(
@@ -144,67 +129,40 @@ export function createAggregateStore(
     return isRead ? decrypt(catalog, asEvent<E>(event)) : asErasedEvent<E>(catalog, event);
   }
 
-  function remember(stream: string, loaded: LoadedAggregate<unknown>, newestSeen = -1, isUnverified = false) {
-    const current = cache.peek(stream);
-    if (current && current.loaded.revision > loaded.revision) return;
-    const newest = Math.max(current?.newest ?? -1, loaded.revision, newestSeen);
-    cache.set(stream, { loaded, newest, isUnverified });
-  }
-
   const reload: AggregateStore['reload'] = (kind, stream, options) => {
-    const read = () => invalidations.whileReading(stream, (invalidation) => readTail(kind, invalidation, options));
+    const read = () => cache.readThrough(stream, () => readTail(kind, stream, options));
     return options ? read() : singleFlight(stream, read);
   };
 
   async function readTail<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
-    invalidation: Invalidation,
+    stream: string,
     { onEvent, after = Number.POSITIVE_INFINITY }: Partial<ReloadOptions> = {},
   ): Promise<LoadedAggregate<S>> {
-    const { stream } = invalidation;
-    let loaded =
-      (cache.get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
+    let loaded = cache.latest<S>(stream) ?? emptyAggregate(kind.decider.initialState);
     const next = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
-    const from = Math.min(next, after + 1);
-    const pages = readForward(log, stream, from);
-    for (let page = await pages.next(); ; page = await pages.next()) {
-      if (page.done) {
-        if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
-        else if (loaded.revision < 0) return loaded;
-        break;
-      }
+    const pages = readForward(log, stream, Math.min(next, after + 1));
+    let page = await pages.next();
+    for (; !page.done; page = await pages.next()) {
       for (const event of page.value) onEvent?.(event);
       const { revision } = loaded;
-      loaded = await fold(
-        kind,
-        loaded,
-        page.value.filter((event) => event.revision > revision),
-      );
+      const newer = page.value.filter((event) => event.revision > revision);
+      loaded = await fold(kind, loaded, newer);
     }
-    if (!invalidation.forgotten) remember(stream, loaded, invalidation.newest);
-    return loaded;
+    return page.value === 'deleted' ? { ...loaded, deleted: true } : loaded;
   }
 
-  const cached = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
-    const entry = cache.get(stream);
-    return entry && !entry.isUnverified && entry.newest <= entry.loaded.revision
-      ? (entry.loaded as LoadedAggregate<S>)
-      : undefined;
-  };
-
   return {
-    cached,
+    cached: (_, stream) => cache.fresh(stream),
     reload,
-    remember: (stream, loaded) => remember(stream, loaded),
-    seed: (stream, loaded) => remember(stream, loaded, -1, true),
-    forget(stream) {
-      cache.delete(stream);
-      invalidations.forget(stream);
-    },
+    remember: (stream, loaded) => cache.set(stream, loaded, false),
+    seed: (stream, loaded) => cache.set(stream, loaded, true),
+    onEvent: cache.onEvent,
+    forget: cache.forget,
     caches: cache.caches,
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-      return cached(kind, stream) ?? reload(kind, stream);
+      return cache.fresh<S>(stream) ?? reload(kind, stream);
     },
 
     async asOf(kind, stream, revision) {
@@ -227,20 +185,5 @@ export function createAggregateStore(
       const events = page.filter(({ revision }) => revision >= first && revision <= last);
       return Promise.all(events.map((event) => decrypt(kind.catalog, asEvent<E>(event))));
     },
-
-    onEvent({ stream, revision }) {
-      const entry = cache.peek(stream);
-      if (entry && revision > entry.newest) entry.newest = revision;
-      invalidations.noteRevision(stream, revision);
-    },
   };
 }
-
-/** Returns the aggregate of a stream without events. */
-export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
-  state,
-  revision: -1,
-  position: 0n,
-  keyed: new Map(),
-  deleted: false,
-});

@@ -1,7 +1,27 @@
-/** Builds event envelopes: ids and metadata derived from the command. */
-import { hash } from 'node:crypto';
+/** Builds event envelopes: command ids, and the event ids and metadata derived from them. */
+import { hash, randomUUID } from 'node:crypto';
 import type { DomainEvent } from '../../domain/shared/index.js';
-import type { CommandContext, NewEvent } from '../ports/index.js';
+import type { CommandContext, NewEvent, RecordedEvent } from '../ports/index.js';
+
+/** Returns a UUIDv7, for commands without an idempotency key: ids derived from it sort by time. `now`: Unix ms. */
+export function newCommandId(now = Date.now()): string {
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+const UUID_V7 = /^([\da-f]{8})-([\da-f]{4})-7/;
+
+/** Returns the Unix ms of a UUIDv7; undefined for an id derived from a client's key or an event. */
+export function timestampOf(commandId: string): number | undefined {
+  const [, high, low] = UUID_V7.exec(commandId) ?? [];
+  return high && low ? Number.parseInt(high + low, 16) : undefined;
+}
+
+/** Returns the context of a command that the program itself runs. */
+export function systemContext(actor: string): CommandContext {
+  const commandId = newCommandId();
+  return { commandId, actor, correlationId: commandId };
+}
 
 /** UUIDv5 namespace of event ids. They are derived, so that the store recognizes a repeated append. */
 const EVENT_NAMESPACE = Buffer.from('5f0e2a9c6d0b4c579a557f0f6f6a3b11', 'hex');
@@ -55,3 +75,12 @@ export function contentSeed({ data }: DomainEvent, { fingerprint = '' }: Command
   const { secret: _, ...clear } = data;
   return ` ${fingerprint} ${JSON.stringify(clear)}`;
 }
+
+/** Tests the type of an event: `isEvent<RoomBurned>('RoomBurned', event)`. */
+export const isEvent = <E extends DomainEvent>(
+  type: E['type'],
+  event: RecordedEvent,
+): event is RecordedEvent<E> & RecordedEvent => event.type === type;
+
+/** Casts an event of a stream that contains only events of type `E`. */
+export const asEvent = <E extends DomainEvent>(event: RecordedEvent) => event as RecordedEvent<E>;

@@ -12,10 +12,10 @@ import {
   type RecordedEvent,
   UnavailableError,
 } from '../ports/index.js';
-import { type Aggregate, type AggregateStore, emptyAggregate, type LoadedAggregate } from './aggregate-store.js';
+import { type CommandRange, emptyAggregate, type LoadedAggregate, recordCommand } from './aggregate-cache.js';
+import type { Aggregate, AggregateStore } from './aggregate-store.js';
 import { contentSeed, newEvent } from './event-envelope.js';
 import { goneRejection, type Handled, type Idempotency } from './idempotency.js';
-import { type CommandRange, recordCommand } from './idempotency-index.js';
 import { withQuota } from './quota.js';
 
 /**

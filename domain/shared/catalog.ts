@@ -53,6 +53,9 @@ interface EventOptions<Data> {
   readonly before?: readonly EventVersion[];
 }
 
+/** Returns the service of a stream or read model: the part of its name before the first dot. */
+export const serviceOf = (name: string): string => name.slice(0, name.indexOf('.'));
+
 /** Defines an event by the schema of its newest version. */
 export const event = <const S extends Schema, const Options extends EventOptions<DataOf<S>> = Record<never, never>>(
   schema: S,

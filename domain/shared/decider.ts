@@ -1,5 +1,4 @@
 /** Decider: a pure function from a command and the current state to events or a rejection. */
-import { ownEntry } from './event-handlers.js';
 
 /** Category of a rejection. Adapters translate it, for example to an HTTP status; the name plays no part in that. */
 export type RejectionKind =
@@ -66,3 +65,31 @@ export const evolveOf =
 
 export const isRejection = (outcome: unknown): outcome is Rejection =>
   typeof outcome === 'object' && outcome !== null && 'rejected' in outcome;
+
+/** One handler for every event of a union discriminated by `type`. */
+export type EventHandlers<Event extends Typed, Result> = {
+  readonly [Type in Event['type']]: Handler<Extract<Event, { readonly type: Type }>, Result>['handle'];
+};
+
+interface Typed {
+  readonly type: string;
+}
+
+/** Declared as a method: bivariant parameters let runners treat handlers of all services alike. */
+interface Handler<Event, Result> {
+  handle(event: Event): Result;
+}
+
+/** Returns the handler of an event, if any. The codec has validated that the data matches the type. */
+export const handlerFor = <Event extends Typed, Result>(
+  on: { readonly [type: string]: Handler<NoInfer<Event>, Result>['handle'] },
+  { type }: Event,
+): Handler<Event, Result>['handle'] | undefined => ownEntry(on, type);
+
+/** Returns an own property of a table; ignores inherited ones such as `constructor`. */
+export const ownEntry = <Entry>(table: { readonly [name: string]: Entry }, name: string): Entry | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+/** Returns `now`, or the latest of the given earlier times if the clock has gone back; Unix ms. */
+export const notBefore = (now: number, ...times: readonly (number | null | undefined)[]): number =>
+  Math.max(now, ...times.map((time) => time ?? 0));

@@ -15,22 +15,22 @@ export {
   event,
   type JsonSchema,
   type Sealed,
+  serviceOf,
 } from './catalog.js';
 export {
   type Decider,
   type DomainEvent,
   type EventData,
+  type EventHandlers,
   type Evolve,
   evolveOf,
+  handlerFor,
   isRejection,
+  notBefore,
+  ownEntry,
   type Rejection,
   type RejectionKind,
 } from './decider.js';
-export { isEmail, tidyEmail } from './email.js';
-export { type EventHandlers, handlerFor, ownEntry } from './event-handlers.js';
-export { notBefore } from './monotonic-time.js';
-export { serviceOf } from './names.js';
 export { PersistentMap } from './persistent-map.js';
 export { type DataOf, object, oneOf, type Properties, type Schema } from './schema.js';
-export { isVisible, sameText, tidy, truncate } from './text.js';
-export { readUrl } from './url.js';
+export { isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';

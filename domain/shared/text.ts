@@ -1,4 +1,4 @@
-/** Text functions: normalization, truncation, comparison of secrets. */
+/** Text functions: normalization, truncation, comparison of secrets, email addresses, URLs. */
 
 /** Trims, collapses white space and truncates to `maxLength` code points. */
 export const tidy = (text: string, maxLength: number): string =>
@@ -20,4 +20,25 @@ export function sameText(a: string, b: string): boolean {
   let difference = 0;
   for (let index = 0; index < a.length; index++) difference |= a.charCodeAt(index) ^ b.charCodeAt(index);
   return difference === 0;
+}
+
+const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+@[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+$/u;
+const MAX_EMAIL_LENGTH = 254;
+
+/** Normalizes an address for comparison and storage. */
+export const tidyEmail = (email: string): string => email.trim().toLowerCase();
+
+/** Whether a normalized address is valid. */
+export const isEmail = (email: string): boolean => email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email);
+
+/**
+ * Parses a URL; undefined if it is invalid. Does not use `URL.canParse`: after some thousand calls, once optimized,
+ * Node 20 rejects all URLs with letters such as `ü`.
+ */
+export function readUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 /** The analytics service on nodes in the process of the test, over servers of their own, with what they wrote. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
-import { asEvent } from '../../application/command/event-guards.js';
+import { asEvent } from '../../application/command/event-envelope.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';

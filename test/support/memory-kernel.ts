@@ -8,7 +8,7 @@ import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createAggregateStore } from '../../application/command/aggregate-store.js';
-import { newCommandId } from '../../application/command/command-id.js';
+import { newCommandId } from '../../application/command/event-envelope.js';
 import { createProjectionProgress } from '../../application/consistency/projection-progress.js';
 import type { Clock, EventLog, Subscribe } from '../../application/ports/index.js';
 import {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Aggregate } from '../../application/command/aggregate-store.js';
-import { isEvent } from '../../application/command/event-guards.js';
+import { isEvent } from '../../application/command/event-envelope.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports/index.js';
 import { type Audience, route } from '../../application/subscription/audience.js';
 import type { LiveEvent } from '../../application/subscription/live-feed.js';
@@ -10,8 +10,7 @@ import type { Reaction } from '../../application/subscription/reaction-runner.js
 import type { Service } from '../../bin/node/service.js';
 
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
-import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
-import { type EventHandlers, handlerFor } from '../../domain/shared/event-handlers.js';
+import { type Decider, type EventHandlers, type Evolve, evolveOf, handlerFor } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
 import { eventAt } from '../support/memory-ports.js';

@@ -1,7 +1,7 @@
 /** Ids of what commands make: the same for the same command, and in the order of time. */
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { newCommandId, timestampOf } from '../../../application/command/command-id.js';
+import { newCommandId, timestampOf } from '../../../application/command/event-envelope.js';
 
 describe('ids that are derived from commands', () => {
   const { id, idInTime } = createDerivation(Buffer.alloc(32, 7));

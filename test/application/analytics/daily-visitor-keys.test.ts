@@ -1,7 +1,7 @@
 /** Whom a day's key tells apart, on all nodes, and that nobody is told apart once the day is over. */
 import { expect } from 'chai';
 import { createDailyVisitorKeys, destroyKeyReaction } from '../../../application/analytics/daily-visitor-keys.js';
-import { asEvent } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-envelope.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { VISITOR_DAYS, type VisitorsEvent } from '../../../domain/analytics/visitor-keys.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';

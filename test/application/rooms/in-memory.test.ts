@@ -1,6 +1,6 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
 import { expect } from 'chai';
-import { asEvent } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-envelope.js';
 import { CorruptEventError, type Rows } from '../../../application/ports/index.js';
 import { unauthorized } from '../../../application/rooms/authenticate.js';
 import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-envelope.js';
 import type { NewEvent } from '../../../application/ports/index.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';
 import { BATCH_SIZE } from '../../../application/rooms/expire-rooms.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-envelope.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';

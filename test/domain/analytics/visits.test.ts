@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit-payload.js';
 import { matchesDomain, parseHost, parseReferrer } from '../../../domain/analytics/host.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
-import { truncate } from '../../../domain/shared/text.js';
-import { readUrl } from '../../../domain/shared/url.js';
+import { readUrl, truncate } from '../../../domain/shared/text.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
   parseVisit({ site: 'demo', ...payload }, whence, {

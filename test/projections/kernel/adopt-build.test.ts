@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-envelope.js';
 import { type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { ProjectionSwitched } from '../../../domain/shared/active-projection.js';

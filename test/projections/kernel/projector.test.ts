@@ -5,7 +5,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
-import { isEvent } from '../../../application/command/event-guards.js';
+import { isEvent } from '../../../application/command/event-envelope.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { ProjectionSwitched } from '../../../domain/shared/active-projection.js';

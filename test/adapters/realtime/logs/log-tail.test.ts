@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTail, type Tail } from '../../../../adapters/realtime/logs/log-tail.js';
 import type { Frame, Sink } from '../../../../adapters/realtime/relay/sink.js';
-import { asEvent } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-envelope.js';
 import { yieldToEventLoop } from '../../../../application/concurrency/cooperative-scheduler.js';
 import type { StoredBatch } from '../../../../application/logs/ingest/decrypt-batch.js';
 import type { Entry } from '../../../../application/logs/query/render-page.js';

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createTail } from '../../../../adapters/realtime/logs/log-tail.js';
-import { asEvent } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-envelope.js';
 import type { StoredBatch } from '../../../../application/logs/ingest/decrypt-batch.js';
 import type { RecordsIngested } from '../../../../domain/logs/batch.js';
 import { EVERYTHING } from '../../../../domain/logs/filter.js';

@@ -5,7 +5,7 @@ import { createAudit, preserveActs } from '../../../../application/chat/admin/au
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
 import { messageStream } from '../../../../domain/chat/message.js';
-import { handlerFor } from '../../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../../../application/chat/sign-in/authenticate.j
 import { fileSubject } from '../../../../domain/chat/events/files.js';
 import { fileIdOf } from '../../../../domain/chat/file-names.js';
 import { messageStream } from '../../../../domain/chat/message.js';
-import { handlerFor } from '../../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../../domain/shared/decider.js';
 import { SAMPLES } from '../../../support/chat-file-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';

@@ -7,7 +7,7 @@ import type { EventLog, RecordedEvent } from '../../../../application/ports/inde
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../../domain/chat/channels.js';
 import { messageStream } from '../../../../domain/chat/message.js';
-import { handlerFor } from '../../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 

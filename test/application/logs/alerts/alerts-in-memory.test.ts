@@ -1,7 +1,7 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-envelope.js';
 import { createAlerts } from '../../../../application/logs/alerts/manage.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { ALERT_POLICY_STREAM } from '../../../../domain/logs/alert-events.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { killOnExit } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-envelope.js';
 import { alertHistory } from '../../../../projections/logs/alerts.js';
 import { useAlerting } from '../../../support/alert-node.js';
 import { answer, type Respond } from '../../../support/webhook-receiver.js';

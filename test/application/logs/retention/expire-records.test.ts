@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-envelope.js';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { createIngest, INGEST_BYTES } from '../../../../application/logs/ingest/ingest-records.js';
