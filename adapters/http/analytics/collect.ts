@@ -71,8 +71,8 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
       return {
         status: 202,
         body: isBatch ? { results: verdicts } : verdicts[0],
-        ...(position !== undefined && { position }),
-        ...(retryAfterMs !== undefined && { headers: { 'Retry-After': retryAfter(retryAfterMs) } }),
+        position,
+        headers: retryAfterMs === undefined ? undefined : { 'Retry-After': retryAfter(retryAfterMs) },
       };
     },
   });

@@ -47,13 +47,13 @@ export function filterOf(query: FilterQuery): Filter | Problem {
   const words = [...new Set(tokenize(query.q ?? ''))];
   if (words.length > 50) return problem(400, 'q must not have more than 50 words');
   return {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(levels.length > 0 && { levels }),
-    ...(event !== undefined && { event }),
-    ...(producerId !== undefined && { producerId }),
-    ...(correlationId !== undefined && { correlationId }),
-    ...(audit !== undefined && { audit }),
+    from,
+    to,
+    levels: levels.length > 0 ? levels : undefined,
+    event,
+    producerId,
+    correlationId,
+    audit,
     fields: paths.map((path, index) => ({ path, value: values[index]! })),
     words,
   };

@@ -58,8 +58,8 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       return {
         status: 200,
         body: outcome.receipt,
-        ...(position > 0n && { position }),
-        ...(visible ? {} : { consistency: 'pending' as const }),
+        position: position > 0n ? position : undefined,
+        consistency: visible ? undefined : 'pending',
       };
     },
   });

@@ -77,7 +77,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
         body: { status: 'ok', totalRooms, totalParticipants, peakParticipants, uptime, version: release },
         headers: NO_STORE,
         position: roomMetrics.lastPosition(),
-        ...(!isUpToDate && { consistency: 'pending' as const }),
+        consistency: isUpToDate ? undefined : 'pending',
       };
     },
   });

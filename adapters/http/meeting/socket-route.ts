@@ -114,7 +114,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       admit: async ({ address }) => (await socketLimit.admit(address)) ?? callerOf(address),
       handle({ context, logger, address }, caller) {
         const { actor, correlationId, traceparent } = context('meeting.guest', '');
-        const baseContext = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
+        const baseContext = { actor, correlationId, traceparent };
         return {
           converse(speaker) {
             speaker.sink.onClose(socketLimit.trackConnection(address));

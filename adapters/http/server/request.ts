@@ -128,13 +128,11 @@ class Pending implements PendingRequest {
   readonly context = (actor: string, caller: string): CommandContext => {
     const { service, derivation } = this.#deps;
     const { headers, idempotencyKey, method, path } = this;
-    const quota = this.#quota;
-    const traceparent = traceparentOf(headers.traceparent);
     const common = {
       actor,
       correlationId: this.requestId,
-      ...(traceparent ? { traceparent } : {}),
-      ...(quota ? { quota: quotaOf(quota, this.address, caller) } : {}),
+      traceparent: traceparentOf(headers.traceparent),
+      quota: this.#quota && quotaOf(this.#quota, this.address, caller),
     };
     if (idempotencyKey === undefined) return { commandId: newCommandId(), ...common };
     return {

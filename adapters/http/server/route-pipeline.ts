@@ -43,7 +43,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const slot = requests.reserve(network);
     const shortage = slot.acquire(1);
     if (shortage) return overBudgetProblem(shortage);
-    let body: Reservation | undefined;
+    let bodyBytes: Reservation | undefined;
     let receivedUpload: ReadUpload | undefined;
     let pending: unknown;
     const started = performance.now();
@@ -70,10 +70,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 
       if (readBody || upload) {
         const name = refusal ? undefined : route.callerKey?.(caller);
-        body = (route.budget ?? bodies).reserve(name === undefined ? network : `${network} ${name}`);
+        bodyBytes = (route.budget ?? bodies).reserve(name === undefined ? network : `${network} ${name}`);
         const hadArrived = ctx.req.complete;
-        receivedUpload = upload?.(ctx, body);
-        const read = await (receivedUpload ? receivedUpload.read() : readBody!(ctx, body));
+        receivedUpload = upload?.(ctx, bodyBytes);
+        const read = await (receivedUpload ? receivedUpload.read() : readBody!(ctx, bodyBytes));
         if (isProblem(read)) return refusal ?? read;
         const bodyError = checkBody?.(read.json);
         if (bodyError) return refusal ?? invalidField(bodyError);
@@ -109,7 +109,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     } finally {
       const release = () => {
         slot.release();
-        body?.release();
+        bodyBytes?.release();
         receivedUpload?.drop().catch((err) => request.logger.warn({ err }, 'could not delete an upload'));
       };
       // After a timeout the work goes on and keeps its reservations until it ends.

@@ -24,14 +24,14 @@ export function createBase64(): Base64 {
   function decode(text: Buffer): Buffer | undefined {
     if (BASE64URL_CHARACTERS.some((each) => text.includes(each))) return undefined;
     const end = text.indexOf(PAD);
-    const body = end < 0 ? text : text.subarray(0, end);
-    if (padding > 0 && body.length > 0) return undefined;
+    const digits = end < 0 ? text : text.subarray(0, end);
+    if (padding > 0 && digits.length > 0) return undefined;
     if (end >= 0) {
       if (text.subarray(end).some((each) => each !== PAD)) return undefined;
       padding += text.length - end;
       if (padding > 2) return undefined;
     }
-    const all = carry + body.toString('latin1');
+    const all = carry + digits.toString('latin1');
     const whole = all.length - (all.length % 4);
     carry = all.slice(whole);
     return decodeExactly(all.slice(0, whole), (whole / 4) * 3);

@@ -17,7 +17,7 @@ interface Failure {
   readonly status?: number;
   readonly final: boolean;
   /** Delay the receiver asks for, ms. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 const MAX_DELAY_MS = 60_000;
@@ -90,7 +90,7 @@ function failureOf({ status, retryAfter }: Answer): Failure {
   const reason = `the receiver answered ${status}${redirect ? ', a redirect, which is not followed' : ''}`;
   const canRetry = status === 408 || status === 429 || status >= 500;
   const waitMs = canRetry && retryAfter !== undefined ? parseRetryAfter(retryAfter) : undefined;
-  return { reason, status, final: !canRetry, ...(waitMs === undefined ? {} : { waitMs }) };
+  return { reason, status, final: !canRetry, waitMs };
 }
 
 /** Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3) to ms from now; undefined if invalid. */

@@ -14,7 +14,7 @@ export interface Post {
 
 export interface Answer {
   readonly status: number;
-  readonly retryAfter?: string;
+  readonly retryAfter: string | undefined;
 }
 
 const DRAINED_BYTES = 64 * 1024;
@@ -25,8 +25,7 @@ export async function post(rules: TargetRules, message: Post): Promise<Answer> {
   const response = await send(target, message);
   const { statusCode: status = 0, headers } = response;
   await drain(response);
-  const retryAfter = headers['retry-after'];
-  return { status, ...(retryAfter === undefined ? {} : { retryAfter }) };
+  return { status, retryAfter: headers['retry-after'] };
 }
 
 function send({ url, addresses }: Target, { body, headers, signal }: Post): Promise<IncomingMessage> {
