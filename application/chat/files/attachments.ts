@@ -19,17 +19,7 @@ export interface AttachTarget {
   readonly channelId: string;
 }
 
-export interface Attachments {
-  /** Verifies that the files were uploaded and the caller may use them; returns them as uploaded. */
-  check(by: Caller, channelId: string, attached: AttachedFiles): Promise<AttachedFiles | Rejection>;
-  /** Records the attachment before the message is posted, so that readers of the message may read its files. */
-  attach(
-    by: string,
-    target: AttachTarget,
-    attached: Partial<AttachedFiles>,
-    context: CommandContext,
-  ): Promise<Rejection | undefined>;
-}
+export type Attachments = ReturnType<typeof createAttachments>;
 
 export interface AttachmentPorts {
   readonly files: Pick<Files, 'file' | 'image' | 'originalNameOf'>;
@@ -39,7 +29,7 @@ export interface AttachmentPorts {
 
 const unknownUpload = rejection('chat/unknown-upload', 'invalid', 'attachments and images must be uploaded first');
 
-export function createAttachments({ files, handle, clock }: AttachmentPorts): Attachments {
+export function createAttachments({ files, handle, clock }: AttachmentPorts) {
   async function attachment(by: Caller, name: string): Promise<Attachment | undefined> {
     const found = await files.file(by, name);
     if ('rejected' in found) return undefined;
@@ -52,7 +42,12 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts): At
   }
 
   return {
-    async check(by, channelId, { attachments, images }) {
+    /** Verifies that the files were uploaded and the caller may use them; returns them as uploaded. */
+    async check(
+      by: Caller,
+      channelId: string,
+      { attachments, images }: AttachedFiles,
+    ): Promise<AttachedFiles | Rejection> {
       const names = new Set(attachments.map(({ filename }) => filename));
       const [attached, pictures] = await Promise.all([
         Promise.all([...names].map((name) => attachment(by, name))),
@@ -62,7 +57,13 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts): At
       return { attachments: attached, images: pictures };
     },
 
-    async attach(by, target, attached, { quota: _, ...context }) {
+    /** Records the attachment before the message is posted, so that readers of the message may read its files. */
+    async attach(
+      by: string,
+      target: AttachTarget,
+      attached: Partial<AttachedFiles>,
+      { quota: _, ...context }: CommandContext,
+    ): Promise<Rejection | undefined> {
       for (const fileId of filesOf(attached)) {
         const command = { type: 'AttachFile' as const, fileId, by, ...target, now: clock.now() };
         const outcome = await handle(fileAggregate, fileSubject({ fileId }), command, context);

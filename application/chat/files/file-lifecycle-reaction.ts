@@ -113,18 +113,9 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
   return {
     name: NAME,
     on: {
-      MessageDeleted: (event) => {
-        const { messageId } = event.data;
-        return release({ messageId }, { message: messageId }, event);
-      },
-      ReplyDeleted: (event) => {
-        const { replyId } = event.data;
-        return release({ holderId: replyId }, { holder: replyId }, event);
-      },
-      ChannelDeleted: (event) => {
-        const { channelId } = event.data;
-        return release({ channelId }, { channel: channelId }, event);
-      },
+      MessageDeleted: (event) => release({ messageId: event.data.messageId }, { message: event.data.messageId }, event),
+      ReplyDeleted: (event) => release({ holderId: event.data.replyId }, { holder: event.data.replyId }, event),
+      ChannelDeleted: (event) => release({ channelId: event.data.channelId }, { channel: event.data.channelId }, event),
       MessageEdited: syncAttachments,
       ReplyEdited: syncAttachments,
       FileDiscarded: erase,

@@ -151,7 +151,7 @@ export interface Range {
   readonly before?: string;
 }
 
-interface RangeWithEnd extends Range {
+export interface RangeWithEnd extends Range {
   readonly end?: Position | undefined;
 }
 

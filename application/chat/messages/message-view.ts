@@ -37,15 +37,8 @@ export interface MessageView
   readonly threadMeta?: ThreadView;
 }
 
-export interface ReplySnapshot {
-  readonly id: string;
+export interface ReplySnapshot extends Omit<MessageSnapshot, 'pinnedAt' | 'reactions' | 'thread'> {
   readonly threadId: string;
-  readonly channelId: string;
-  readonly author: string;
-  readonly createdAt: number;
-  readonly updatedAt: number | null;
-  readonly quotedMessageId: string | null;
-  readonly body: MessageContent;
 }
 
 export interface ReplyView extends Omit<ReplySnapshot, 'author' | 'body'>, Omit<MessageContent, 'botName'> {

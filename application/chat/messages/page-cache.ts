@@ -8,7 +8,7 @@ import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
 import { createPositionTracker, createWritePositions } from '../../consistency/index.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
-import type { MessageAt, Page, Range } from './message-rows.js';
+import type { MessageAt, Page, Range, RangeWithEnd } from './message-rows.js';
 import { messageAfter, messageView } from './message-view.js';
 
 /** Messages per cached page at most; longer pages are read from MongoDB. */
@@ -41,32 +41,13 @@ interface CachedPage {
 
 type MessageUpdate = RevealedEvent<MessageEvent>;
 
-export interface PageCache {
-  /** Takes every event of the service, in log order. */
-  onEvent(event: RevealedEvent<ChatEvent>): void;
-  feedPosition(): Position;
-  waitForFeed(position: Position): Promise<boolean>;
-  /** Position of the last event that changed messages of a channel, or later. */
-  changedAt(channelId: string): Position;
-  /** Renders a page as `{messages}` JSON; undefined when its messages are not all cached. */
-  render(channelId: string, range: Range, roster: RosterState): string | undefined;
-  /**
-   * Reads the page that contains a range from MongoDB, and caches it with the events that arrive meanwhile. The rows must
-   * include everything up to `changedAt`; pending pages are not cached.
-   */
-  fill<Read extends Page | Rejection>(
-    channelId: string,
-    range: Range,
-    read: (range: Range & { readonly end: Position | undefined }, changedAt: Position) => Promise<Read>,
-  ): Promise<Read>;
-  readonly cache: Cache;
-}
+export type PageCache = ReturnType<typeof createPageCache>;
 
 /** One page of the newest messages serves all limits. */
 const keyOf = (channelId: string, { limit, before }: Range): string =>
   before === undefined ? channelId : `${channelId} ${before} ${limit}`;
 
-export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
+export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
   const pages = new LRUCache<string, CachedPage>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
@@ -109,6 +90,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
     }
   }
 
+  /** Takes every event of the service, in log order. */
   function onEvent(event: RevealedEvent<ChatEvent>) {
     if (event.position <= feed.position()) return;
     try {
@@ -137,10 +119,13 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
   return {
     onEvent,
     feedPosition: feed.position,
-    waitForFeed: (position) => feed.wait(position, FEED_TIMEOUT_MS),
+    /** Resolves to false on a timeout. */
+    waitForFeed: (position: Position) => feed.wait(position, FEED_TIMEOUT_MS),
+    /** Position of the last event that changed messages of a channel, or later. */
     changedAt: changes.latest,
 
-    render(channelId, range, roster) {
+    /** Renders a page as `{messages}` JSON; undefined when its messages are not all cached. */
+    render(channelId: string, range: Range, roster: RosterState): string | undefined {
       const { limit } = range;
       const key = keyOf(channelId, range);
       const page = pages.get(key);
@@ -160,7 +145,15 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
       return json;
     },
 
-    async fill(channelId, range, read) {
+    /**
+     * Reads the page that contains a range from MongoDB, and caches it with the events that arrive meanwhile. The rows
+     * must include everything up to `changedAt`; pending pages are not cached.
+     */
+    async fill<Read extends Page | Rejection>(
+      channelId: string,
+      range: Range,
+      read: (range: RangeWithEnd, changedAt: Position) => Promise<Read>,
+    ): Promise<Read> {
       const updates: MessageUpdate[] = [];
       const all = filling.get(channelId) ?? new Set();
       filling.set(channelId, all.add(updates));
@@ -183,7 +176,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
       }
     },
 
-    cache: { name: 'chat.pages', limitBytes, bytes: () => pages.calculatedSize },
+    cache: { name: 'chat.pages', limitBytes, bytes: () => pages.calculatedSize } satisfies Cache,
   };
 }
 
