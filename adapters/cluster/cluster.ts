@@ -30,16 +30,13 @@ export interface ClusterOptions {
 }
 
 export interface ClusterObserver {
-  /** Number of nodes this one is connected to. */
   connected(total: number): void;
-  /** A message was sent. */
   messageSent(): void;
   /** A message was lost: the receiver is gone or does not read. */
   messageLost(): void;
 }
 
 export interface OpenCluster {
-  /** Address that other nodes connect to. */
   readonly address: string;
   /** Opens a named message channel; call once per name. */
   channel(name: string): Cluster;

@@ -15,18 +15,14 @@ import {
 } from './protocol.js';
 
 export interface PeerOptions {
-  /** Id of this process. */
   readonly nodeId: string;
-  /** Id of the other process. */
   readonly peerId: string;
   readonly key: Buffer;
   /** Last known address of the other node. */
   readonly address: () => string | undefined;
   /** Heartbeats seen of the other node; grows while it lives. */
   readonly beats: () => number | undefined;
-  /** Called when the connection opens or closes. */
   readonly onChange: (isOpen: boolean) => void;
-  /** Called for each lost message. */
   readonly onLost: () => void;
   /** Called when the node lives but cannot be connected to. */
   readonly onUnreachable: (address: string) => void;
@@ -51,7 +47,6 @@ const MAX_FAILURES = 5;
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** Bytes of requests in flight. Targets that do not read can fill it; the others wait in turn. */
 const MAX_IN_FLIGHT_BYTES = 16 * 1024 * 1024;
-/** Acknowledgements only. */
 const ACKNOWLEDGEMENT_BYTES = 1024;
 
 /** The receiver closes the connection on a larger message, which would lose all others. */

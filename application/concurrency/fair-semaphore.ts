@@ -49,7 +49,6 @@ export function createFairSemaphore(name: string, capacity: number, maxWaiting: 
     else queues.delete(tenant);
   }
 
-  /** Resumes waiters in turn as long as the next one fits. */
   function resumeWaiters() {
     for (const [tenant, [waiter, ...queue]] of queues) {
       if (!waiter || used + waiter.weight > capacity) return;

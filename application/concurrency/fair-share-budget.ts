@@ -8,7 +8,6 @@ export interface Reservation {
   /** Acquires more; on a shortage acquires nothing and returns the reason. */
   acquire(amount: number): Shortage | undefined;
   giveBack(amount: number): void;
-  /** Returns everything still held. */
   release(): void;
 }
 

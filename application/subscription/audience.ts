@@ -52,7 +52,6 @@ export function route<State>(
 export interface Delivery {
   /** Keys of client streams, for example a room's id or `user:<id>`. Each stream receives the message once. */
   readonly to: readonly string[];
-  /** Keys of excluded streams. */
   readonly except?: readonly string[];
   /** Resource of the message, if clients may lose access to it; checked by `entitled`. */
   readonly resource?: string;
@@ -73,7 +72,6 @@ export interface Message {
 
 /** Closes client streams, or sets when they expire. */
 export interface StreamControl {
-  /** Closes all streams of a key. */
   end(key: string): void;
   /** Sets the expiry of all streams of a key, Unix ms. */
   until(key: string, at: number): void;

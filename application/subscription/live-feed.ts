@@ -33,7 +33,6 @@ export interface FeedOptions {
   readonly windows: ReadonlyMap<string, WindowStart>;
   /** End of the log before this node served requests; up to here each resume window is read separately. */
   readonly begun: Position;
-  /** Stores the windows for the next start. */
   readonly saved: Pick<ResumeWindowStore, 'save'>;
   readonly follow: Subscribe;
   readonly decryptEvent: DecryptEvent;
@@ -55,7 +54,6 @@ export interface Feed {
   status(): 'catching-up' | 'live' | 'waiting';
   /** Position up to which all events of a service were delivered and left its window. */
   resumeFrom(service: string): Position;
-  /** Position of the last event of a service. */
   last(service: string): Position;
   /** Settles once the signal has stopped the feed. */
   readonly stopped: Promise<void>;

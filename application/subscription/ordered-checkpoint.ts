@@ -9,7 +9,6 @@ export interface ConcurrentProcessor {
   start(position: Position, job: (release: () => void) => Promise<void>): Promise<void>;
   /** Reports that there are no more events up to here. */
   advanceTo(position: Position): void;
-  /** Returns the position up to which all jobs have succeeded. */
   lowWatermark(): Position;
   /** Resolves when all started jobs have ended; rejects with the failure of any of them. */
   drain(): Promise<void>;

@@ -16,7 +16,6 @@ import {
 import { runAsLeader } from './leader-election.js';
 import { createConcurrentProcessor } from './ordered-checkpoint.js';
 
-/** Side effects of the events of type `Event`. */
 export interface Reaction<Event extends DomainEvent> {
   /** `<service>.<what>`, for example `rooms.erase`. */
   readonly name: string;
@@ -31,7 +30,6 @@ export interface Reaction<Event extends DomainEvent> {
   readonly retryInBackground?: true;
 }
 
-/** Reaction without its event types, as the runner sees it. */
 export type AnyReaction = Reaction<DomainEvent>;
 
 /**
@@ -57,7 +55,6 @@ export interface ReactionOptions {
   readonly follow: Subscribe;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
-  /** Returns the end of the log. */
   readonly head: () => Promise<Position>;
   /**
    * End of the log before this node served requests. A new reaction starts here: not with all of history, and early
@@ -74,7 +71,6 @@ const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, max: 30_000 };
 /** Events retried in the background; one more failure holds up all events. */
 const MAX_RETRYING = 100;
-/** Events handled concurrently. */
 const MAX_CONCURRENT = 500;
 
 /** Runs a reaction while this node holds its lease; settles once the signal has stopped it. */

@@ -9,7 +9,6 @@ import { eventCount, eventsSince, type StreamCursors } from './stream-cursors.js
 /** Pure fold over some events of a service; states are immutable. */
 export interface Fold<State> {
   readonly initialState: State;
-  /** Event types that change the state. */
   readonly types: readonly string[];
   evolve(state: State, event: RevealedEvent): State;
   /** Cursors of the folded streams in a state, if these are few; they are present in the initial state, too. */
@@ -53,7 +52,6 @@ export interface Snapshots {
   extend(service: string, version: number, position: Position, until: Position): Promise<boolean>;
 }
 
-/** State that includes all events up to a position. */
 export interface StateAt<State> {
   readonly state: State;
   readonly position: Position;
@@ -75,7 +73,6 @@ export interface SnapshotSize {
 export interface RestorePorts {
   readonly follow: Subscribe;
   readonly log: Pick<EventLog, 'read'>;
-  /** Decrypts an event of the service. */
   readonly decryptEvent: (event: RecordedEvent) => Promise<RevealedEvent>;
   readonly snapshots: Pick<Snapshots, 'read'>;
   readonly logger: Pick<Logger, 'warn'>;

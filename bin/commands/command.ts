@@ -36,7 +36,6 @@ export interface Call {
   readonly config: AnnalsConfig;
   /** All arguments, variadic ones flattened. */
   readonly args: readonly string[];
-  /** The command's own options by camel-cased name. */
   readonly options: { readonly [name: string]: unknown };
 }
 

@@ -36,7 +36,6 @@ const ERRORS_FOR_PEOPLE = [
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 
-/** Describes errors of the operating system. */
 function systemCause(error: NodeJS.ErrnoException & { address?: string; port?: number }): string | undefined {
   const { code, syscall, address, port, path, message } = error;
   if (!code || !syscall) return undefined;

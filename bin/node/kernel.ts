@@ -41,7 +41,6 @@ export interface KernelOptions {
   readonly mongoDatabase: string;
   /** The secret that wraps the keys. Default: one stored next to them. */
   readonly secret?: (keys: Db) => SecretSource;
-  /** Name of this process in leases. */
   readonly node: string;
   readonly release: string;
   readonly catalogs: readonly Catalog[];
@@ -118,7 +117,6 @@ export async function createKernel(options: KernelOptions) {
     conflicted: metrics.conflicted,
   });
 
-  /** Position of the last event of the log. */
   const head = async () => (await readHeadPosition(client)) ?? 0n;
   const lifecycle = createRebuilder({
     follow,
@@ -152,7 +150,6 @@ export async function createKernel(options: KernelOptions) {
     decryptLiveEvent: createEventDecryptor(throwingVault, undecryptable.onUndecryptable, { live: true }),
     /** How many undecryptable values this process has met. */
     undecryptableCount: undecryptable.count,
-    /** Counts and logs one more. */
     onUndecryptable: undecryptable.onUndecryptable,
     streams,
     handle,

@@ -22,7 +22,6 @@ export interface Servers {
   /** Both may hold credentials: keep them out of logs and command lines. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
-  /** Kind of servers, for people. */
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
   /** How many damaged events the event store has skipped, where this process runs it. */
   damagedEvents?(): number;
@@ -33,7 +32,6 @@ export interface Servers {
    * another start with an unknown secret, or are `gone` and nothing has restarted them for `restartMs`.
    */
   awaitLoss?(restartMs?: number): Promise<'replaced' | 'gone'>;
-  /** Stops the engines, if this process started them. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +47,6 @@ export interface FindOptions {
   /** For commands, which end by themselves. A server never uses the engines of a command: it waits for its end. */
   readonly passing?: boolean;
   readonly startingMs?: number;
-  /** Default: the logger. */
   readonly engineLogger?: Logger;
 }
 

@@ -57,7 +57,6 @@ export interface RunningService<C extends Catalog = Catalog> {
   start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
-  /** Bytes its relay retains for clients that reconnect. */
   bufferedBytes(): number;
   /** Ends all streams and asks their clients to reconnect. */
   close(): void;
@@ -81,12 +80,10 @@ export const relayMembers = <State, Event extends DomainEvent>(
   close: relay.close,
 });
 
-/** A group of read models of a service and the projector that updates them. */
 export interface RunningGroup extends ProjectorGroup {
   readonly projector: Projector;
 }
 
-/** A service running in this process. */
 export interface Part {
   readonly service: Service;
   readonly connected: RunningService;

@@ -5,7 +5,6 @@ import { escapeControls } from '../../adapters/platform/observability/safe-text.
 import type { Servers } from './locate-servers.js';
 import { release } from './release.js';
 
-/** A port of this process that accepts connections. */
 export interface Listener {
   readonly service: string;
   readonly url: string;

@@ -14,17 +14,14 @@ export interface LiveHits {
   /** Takes the events of the service in log order; does not wait. */
   publish(event: LiveEvent<typeof catalog>): void;
   connect(subscription: LiveSubscription, sink: Sink): void;
-  /** Memory of buffered hits, in bytes. */
   sizeBytes(): number;
   close(): void;
 }
 
 export interface LiveSubscription {
-  /** Site instance. */
   readonly instance: string;
   /** Resume cursor: only later hits are sent. */
   readonly after?: Position | undefined;
-  /** The stream ends with this session. */
   readonly session?: { readonly sessionId: string; readonly expiresAt: number } | undefined;
 }
 
@@ -36,7 +33,6 @@ export interface LiveOptions {
   /** Position of the last event in the log. */
   readonly head: () => Promise<Position>;
   readonly clock: Clock;
-  /** Reports a failed decryption. */
   readonly failed: (error: unknown) => void;
   readonly observe?: RelayObserver;
 }

@@ -17,9 +17,7 @@ export interface Tail {
   publish(event: LiveEvent<typeof catalog>): void;
   /** Streams new records after those missed since `after`; sends one `RESET` if that is too long ago. */
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
-  /** Number of open streams. */
   streams(): number;
-  /** Bytes buffered for clients that reconnect. */
   bufferedBytes(): number;
   close(): void;
 }
@@ -31,7 +29,6 @@ export interface TailOptions {
   readonly from: Position;
   /** The position of the log's last event. */
   readonly head: () => Promise<Position>;
-  /** Reports a batch that could not be decrypted. */
   readonly failed: (error: unknown) => void;
   readonly observe?: RelayObserver;
 }

@@ -17,7 +17,6 @@ export interface Connection<Item> {
 
 export interface StreamOptions<Item extends RingItem> {
   readonly ring: Ring<Item>;
-  /** Position of the last published item. */
   readonly latest: () => Position;
   /** The client has seen everything up to here, or it is not for it. */
   readonly since: Position;
@@ -178,7 +177,6 @@ export function createStream<Item extends RingItem>(
       return result;
     },
 
-    /** Stops sending ring items. */
     stop() {
       state = 'over';
       pendingEphemeral = [];

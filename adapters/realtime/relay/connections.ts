@@ -6,16 +6,13 @@ import type { Ring, RingItem } from './ring.js';
 import { type Frame, frame } from './sink.js';
 
 export interface RelayObserver {
-  /** Number of open streams. */
   connected(total: number): void;
-  /** Number of frames sent to streams. */
   sent(frames: number): void;
   /** A stream was cut because its client does not read. */
   cut(): void;
 }
 
 export interface StreamStart {
-  /** The client's cursor. */
   readonly after?: Position | undefined;
   /** First message of the stream. */
   readonly greeting?: Message | undefined;
@@ -23,9 +20,7 @@ export interface StreamStart {
   readonly until?: { readonly at: number; readonly message?: Message } | undefined;
 }
 
-/** How streams are ended. */
 interface EndOptions {
-  /** Position of the event that ends them. */
   readonly position?: Position;
   readonly code?: number | undefined;
 }
@@ -36,7 +31,6 @@ export interface ConnectionsOptions<Item extends RingItem> {
   readonly head: () => Promise<Position>;
   /** Called when an item could not be picked; it is tried again. */
   readonly failed?: ((error: unknown) => void) | undefined;
-  /** Clock for the expiry of authorizations. */
   readonly clock?: Clock | undefined;
   readonly observe?: RelayObserver | undefined;
   readonly beatMs?: number | undefined;
@@ -57,7 +51,6 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
   const open = new Set<Stream<Item>>();
   const byKey = new Map<string, Set<Stream<Item>>>();
-  /** Timers of streams with an expiring authorization. */
   const expiryTimers = new Map<Stream<Item>, Timer>();
   let closed = false;
   let latest: Position = ring.horizon;
@@ -67,9 +60,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   }, beatMs).unref();
 
   return {
-    /** Position of the last published item. */
     latest: () => latest,
-    /** Number of open streams. */
     count: () => open.size,
 
     connect(connection: Connection<Item>, { after, greeting, until }: StreamStart) {
@@ -100,7 +91,6 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       else for (const stream of open) stream.push(item);
     },
 
-    /** Advances the position without an item. */
     advance(position: Position) {
       latest = position;
     },
@@ -246,7 +236,6 @@ function createTimer(clock: Clock, first: number, run: () => void) {
   wait(0);
   return {
     stop,
-    /** Changes the time. */
     move(to: number) {
       stop();
       at = to;

@@ -19,7 +19,6 @@ export interface ConnectOptions<State> {
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
   /** The stream's authorization ends at this Unix ms, unless moved: the message is sent and the stream ends. */
   readonly until?: { readonly at: number; readonly message?: Message };
-  /** First message of the stream. */
   readonly greeting?: Message;
 }
 
@@ -45,7 +44,6 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   clear(): void;
   /** Current folded state, with the permissions; newer than any read model. */
   state(): State;
-  /** Position of the last published event. */
   position(): Position;
   /** Bytes held for resuming clients. */
   kept(): number;
@@ -55,7 +53,6 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
 
 export interface RelayOptions<State, Event extends DomainEvent> {
   readonly audience: Audience<State, Event>;
-  /** Position of the log's last event. */
   readonly head: () => Promise<Position>;
   /** Maximum events held for resuming clients; fewer if they are large. */
   readonly ringSize?: number;
@@ -63,7 +60,6 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   readonly from?: Position;
   /** State of the audience at `from`; initially its state at the beginning of the log. */
   readonly seed?: State;
-  /** Clock for the expiry of authorizations. */
   readonly clock?: Clock;
   readonly observe?: RelayObserver;
   readonly beatMs?: number | undefined;
@@ -150,7 +146,6 @@ interface PreparedDelivery {
   readonly delivery: Delivery;
   readonly to: readonly string[];
   readonly ends: boolean;
-  /** Frame with the event's position as cursor. */
   readonly last: Frame;
   /** Frame without a cursor, if the event has several: the client has not seen all of it yet. */
   readonly partial: Frame;

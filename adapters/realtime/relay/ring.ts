@@ -1,7 +1,6 @@
 /** A ring buffer of recent items for clients that resume or read slowly, bounded in number and bytes. */
 import type { Position } from '../../../application/ports/index.js';
 
-/** Maximum bytes of a ring. */
 export const RING_BYTES = 8 * 1024 * 1024;
 
 export interface RingItem {
@@ -13,22 +12,17 @@ export interface RingItem {
 export interface Ring<Item extends RingItem> {
   /** Items up to here may be missing: dropped, or never received. */
   readonly horizon: Position;
-  /** Bytes held. */
   readonly bytes: number;
   /** Adds an item. Positions must grow. */
   push(item: Item): void;
-  /** Returns the oldest item after a position. */
   after(position: Position): Item | undefined;
-  /** Returns all items after a position, oldest first. */
   since(position: Position): readonly Item[];
-  /** Replaces or removes items. */
   revise(change: (item: Item) => Item | undefined): void;
   /** Removes all items and moves the horizon to `upTo`. */
   clear(upTo: Position): void;
 }
 
 export interface RingOptions {
-  /** Maximum number of items. */
   readonly items: number;
   readonly bytes: number;
   /** Position up to which nothing was received; everything after it will be pushed. */
@@ -42,7 +36,6 @@ export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Ite
   let bytes = 0;
   let horizon = limits.from;
 
-  /** Finds the index of the first item after a position, by binary search. */
   function indexAfter(position: Position): number {
     let [low, high] = [start, items.length];
     while (low < high) {

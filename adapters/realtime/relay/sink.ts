@@ -51,7 +51,6 @@ class MessageFrame implements Frame {
   }
 }
 
-/** Creates a frame from a function that returns the JSON. */
 export function frameOf(json: () => string, position?: Position): Frame {
   return {
     get json() {

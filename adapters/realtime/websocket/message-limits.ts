@@ -19,7 +19,6 @@ export interface Rate {
   held(ms: number): void;
 }
 
-/** Creates a limiter that counts in whole seconds. */
 export function createRate(perSecond: number, clock: Clock): Rate {
   let [since, count, previousCount, credit] = [clock.now(), 0, 0, 0];
   return {

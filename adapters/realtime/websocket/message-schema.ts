@@ -5,18 +5,15 @@ import { type FieldError, messageValidator, type Validate } from '../../http/ser
 /** Schemas by `type`, of the other members. Members without a schema are ignored. */
 export type MessageSchemas = { readonly [type: string]: JsonSchema };
 
-/** A valid message: `type`, and the members of its schema. */
 export interface Message {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** The message types of a vocabulary declared `as const`. */
 export type MessageOf<V extends MessageSchemas> = {
   readonly [type in keyof V & string]: { readonly type: type } & DataOf<V[type]>;
 }[keyof V & string];
 
-/** Why a message is rejected. */
 export type MessageError =
   /** Not a JSON object, or `type` is not a string. */
   | { readonly why: 'unreadable' }

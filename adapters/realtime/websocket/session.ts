@@ -9,7 +9,6 @@ import { createRate, messageCost, trackIncompleteMessages, waitForSlot } from '.
 import type { Message, MessageError, Read } from './message-schema.js';
 import { CLOSE, closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './sink.js';
 
-/** A service's handler of one client's messages. */
 export interface SessionHandler {
   /** Handles a message. The next one waits until this settles, so that a client can be slowed down. */
   onMessage(message: Message): Promise<void> | void;
@@ -19,19 +18,16 @@ export interface SessionHandler {
   onClose(code: number): void;
 }
 
-/** What a service can do with the connection. */
 export interface SessionControl {
   readonly sink: Sink;
   /** Closes the connection once everything is delivered. `code` is a standard code or 4000 to 4999. */
   close(code: number, reason?: string): void;
 }
 
-/** The answer of a route that accepts a WebSocket. */
 export interface SocketAnswer {
   converse(speaker: SessionControl): SessionHandler;
 }
 
-/** An accepted WebSocket with its options, for the response writer. */
 export interface AcceptedSocket extends SocketAnswer {
   readonly options: SessionOptions;
 }
@@ -46,7 +42,6 @@ export interface SessionOptions {
   readonly perSecond: number;
   readonly logger: Logger;
   readonly after?: After | undefined;
-  /** Monotonic clock. */
   readonly clock?: Clock | undefined;
 }
 
@@ -64,16 +59,13 @@ const MAX_PENDING_BYTES = 64 * 1024;
 /** Unread bytes at which a client that still sends is cut: one message of 1 MiB and as much of others. */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 
-/** A received message that is not handled yet. */
 interface ReceivedMessage {
   readonly data: Buffer;
-  /** Parsing cost. */
   readonly cost: number;
   /** Dropped because its budget was exhausted. */
   readonly isDropped: boolean;
 }
 
-/** Runs a session. `network` is the stream under the WebSocket. */
 export function runSession(
   socket: WebSocket,
   network: Duplex,

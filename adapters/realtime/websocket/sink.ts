@@ -85,7 +85,6 @@ const closeCodes = new WeakMap<WebSocket, number>();
 
 export const isClosedHere = (socket: WebSocket): boolean => closeCodes.has(socket);
 
-/** Returns the close code with which this side ended a socket. */
 export const closeCodeOf = (socket: WebSocket): number | undefined => closeCodes.get(socket);
 
 function recordClose(socket: WebSocket, code: number) {
@@ -98,7 +97,6 @@ export function closeSocket(socket: WebSocket, code: number, reason?: string): v
   socket.close(code, reason);
 }
 
-/** Terminates a socket immediately. */
 export function terminateSocket(socket: WebSocket): void {
   recordClose(socket, NO_FRAME);
   socket.terminate();

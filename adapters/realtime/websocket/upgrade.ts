@@ -11,7 +11,6 @@ interface Upgrade {
   readonly network: Duplex;
   /** Bytes the client has sent after the header. */
   readonly head: Buffer;
-  /** Response with the common headers. */
   readonly response: ServerResponse;
   /** Error listener until the connection is taken over. */
   readonly onError: () => void;

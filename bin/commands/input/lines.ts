@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Line {
-  /** Counted from 1. */
   readonly number: number;
   /** Including the line end, if any; absent when the line is too long. */
   readonly bytes?: Buffer;

@@ -6,9 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { Failed } from '../failure.js';
 
 export interface Source {
-  /** For people. */
   readonly name: string;
-  /** Total bytes, if known. */
   readonly size?: number;
   /** Whether it is still being written, so that lines are sent without waiting for full batches. */
   readonly live: boolean;

@@ -4,7 +4,6 @@ import { escapeControls } from '../../../adapters/platform/observability/safe-te
 import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
 import { scanItems } from '../../../domain/logs/json-scanner.js';
 
-/** A record as the API returns it. */
 export type Entry = {
   readonly id: string;
   readonly timestamp: string;
@@ -60,7 +59,6 @@ export const entryFormatFor = (options: { readonly [name: string]: unknown }): E
 
 /** A page of records as raw JSON of its entries; parsing would lose digits of large numbers. */
 export interface Page {
-  /** The JSON text of every entry. */
   readonly entries: readonly string[];
   readonly nextCursor?: string;
 }

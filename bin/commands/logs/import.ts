@@ -137,7 +137,6 @@ export interface SendOptions {
   /** Idempotency key, the same for every attempt: a batch is stored once. */
   readonly key: string;
   readonly timeoutMs: number;
-  /** Prevents further attempts. */
   readonly stop: AbortSignal;
   readonly onRetry: (error: Error) => void;
   /** Waits between attempts. For tests. */

@@ -7,7 +7,6 @@ import { filterArguments, filterOptions, filterParameters } from './filters.js';
 import { entryFormatFor, formatEntry, readPage } from './format.js';
 import { logsCommand } from './run.js';
 
-/** Maximum page size of the API. */
 const PAGE = 1000;
 
 export const query = logsCommand(

@@ -5,7 +5,6 @@ import { Failed } from '../failure.js';
 import { printError } from '../output.js';
 import { CONNECTION_SETTINGS, connectionOptions, Refused } from './connection.js';
 
-/** The command failed and has printed why. */
 export const FAILED = 1;
 /** Invalid arguments, found by this program or by the service. */
 const WRONG_USAGE = 2;

@@ -50,7 +50,6 @@ interface InitialPage {
   readonly ids: ReadonlySet<string>;
 }
 
-/** Shows the newest records. */
 async function showNewest(
   connection: Connection,
   filters: URLSearchParams,
