@@ -1,32 +1,45 @@
 /** Composes the chat service. */
+import { adminRoutes } from '../../adapters/http/chat/admin.js';
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
+import { presenceRoutes } from '../../adapters/http/chat/presence.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
+import { searchRoutes } from '../../adapters/http/chat/search.js';
+import { serverRoutes } from '../../adapters/http/chat/server-settings.js';
+import { webhookRoutes } from '../../adapters/http/chat/webhooks.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { createExport } from '../../application/chat/admin/export.js';
+import { createServer } from '../../application/chat/admin/server-settings.js';
+import { createWebhooks } from '../../application/chat/admin/webhooks.js';
 import { forgetErased, seedAggregatesFromRelay } from '../../application/chat/aggregates.js';
 import { chat as audience, endStreams } from '../../application/chat/audience/audience.js';
+import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../application/chat/people/presence.js';
+import { createSearch } from '../../application/chat/search/search-messages.js';
 import { catalog } from '../../domain/chat/catalog.js';
+import { audit as auditRows } from '../../projections/chat/audit.js';
+import { presence as presenceRows } from '../../projections/chat/presence.js';
+import { search as searchRows } from '../../projections/chat/search/projection.js';
+import { createSearchIndex } from '../../projections/chat/search/reader.js';
 import { relayMembers, type Service } from '../node/service.js';
-import { administrationProjections, createAdministration } from './chat/administration.js';
-import { fileStoreName, fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
-import { createMessaging, messagingProjections } from './chat/messaging.js';
-import { createSearching, searchProjections } from './chat/searching.js';
+import { createMessaging, fileStoreName, fileStoreOf, messagingProjections } from './chat/messaging.js';
 
 const MISSING_FILES =
   'some uploaded files are missing from the file store; they answer 404 until the store is restored from a backup';
 
+/** Time for the search index to catch up with the log at the start. */
+const CATCH_UP_MS = 60_000;
 /** Keepalive interval that clients of the stream rely on. */
 const BEAT_MS = 25_000;
 
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [...messagingProjections, ...administrationProjections, ...searchProjections],
+  projections: [...messagingProjections, presenceRows, auditRows, searchRows],
   port: (values) => values['chat.port'],
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;
-    const { clock } = kernel;
+    const { clock, projectionProgress } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     seedAggregatesFromRelay(kernel.streams, relay.state());
     const quotas = createChatQuotas(values);
@@ -34,16 +47,30 @@ export const chat: Service<typeof catalog> = {
     const { admission, audit, guards, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
     const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas });
-    for (const budget of messaging.budgets) metrics.budget(budget);
-    const administration = createAdministration({ kernel, admission, audit, guards, messaging, quotas, logger });
-    const searching = createSearching({ kernel, admission, guards, metrics });
+    const { messages, rowMapper, downloads } = messaging;
+    const ports = { ...kernel, messages, opened: rowMapper, admission, audit, logger };
+    const presence = createPresence(ports);
+    const index = createSearchIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: kernel.served.collectionOf(searchRows.name),
+      projectionProgress,
+    });
+    for (const cache of index.caches) metrics.cache(cache);
     const routes = [
       ...identity.routes,
       ...messaging.routes,
-      ...administration.routes,
-      ...searching.routes,
-      eventsRoute({ admission, relay, clock, presence: administration.presence }),
+      ...serverRoutes({ guards, server: createServer(ports) }),
+      ...webhookRoutes({ guards, webhooks: createWebhooks(ports), quotas }),
+      ...presenceRoutes({ guards, presence }),
+      ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads }),
+      ...searchRoutes({ guards, search: createSearch({ index, projectionProgress, admission }) }),
+      eventsRoute({ admission, relay, clock, presence }),
     ];
+    /** Preloads the index once it has caught up; otherwise the first searches load what they need. */
+    const preloadIndex = async () => {
+      if (await projectionProgress.wait(searchRows.name, 0n, CATCH_UP_MS)) await index.prepare();
+    };
     const policy = chatPolicy(release, values['server.allowedOrigins']);
     return {
       policy,
@@ -56,16 +83,20 @@ export const chat: Service<typeof catalog> = {
         const first = values['chat.defaultChannel'];
         if (first) await messaging.channels.createDefault(admin.id, first, kernel.systemContext('chat.start'));
         // In the background.
-        searching
-          .prepare()
-          .catch((err) => logger.warn({ err }, 'the search index could not be preloaded; searches still work'));
+        preloadIndex().catch((err) =>
+          logger.warn({ err }, 'the search index could not be preloaded; searches still work'),
+        );
         messaging.findMissingFiles().then(
           (result) => result.lost > 0 && logger.error({ ...result, store: fileStoreName(values) }, MISSING_FILES),
           (err) => logger.warn({ err }, 'could not check for missing files'),
         );
       },
       reactions: [...reactions, ...messaging.reactions],
-      periodic: [...identity.periodic, ...administration.periodic, ...messaging.periodic],
+      periodic: [
+        ...identity.periodic,
+        { name: presenceWork(kernel.node), everyMs: SWEEP_EVERY_MS, run: presence.sweep },
+        ...messaging.periodic,
+      ],
     };
   },
 };

@@ -88,7 +88,7 @@ export const logs: Service<typeof catalog> = {
       release,
       signal,
       allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
-      ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
+      webhookSecret: values['logs.webhookSecret'],
       serviceUrl: publicUrl(values['logs.appUrl'], url),
     });
     const storage = storageHealth({ eventStore: kernel.head, mongo: mongo.ping });

@@ -105,7 +105,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     logger: silentLogger,
     release: 'test',
     allowPrivateWebhooks: allowPrivate,
-    ...(secret ? { webhookSecret: secret } : {}),
+    webhookSecret: secret,
     serviceUrl: () => 'http://logs.example',
     signal,
   });

@@ -7,7 +7,7 @@ import { systemResolve, TargetRefused, type TargetRules, targetOf } from './targ
 
 export interface WebhookOptions extends Partial<TargetRules> {
   readonly allowPrivate: boolean;
-  readonly secret?: string;
+  readonly secret: string | undefined;
   readonly userAgent: string;
   readonly pause?: typeof sleep;
 }

@@ -1,14 +1,23 @@
 /** Composes messaging of the chat: channels, messages, threads, conversations and files. */
+import { join, resolve } from 'node:path';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
+import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
-import { fileRoutes } from '../../../adapters/http/chat/files.js';
+import { createFileBudgets, fileRoutes } from '../../../adapters/http/chat/files.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
+import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
+import { createAttachments } from '../../../application/chat/files/attachments.js';
+import { createMissingBlobCheck } from '../../../application/chat/files/check-missing-blobs.js';
+import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/collect-orphans.js';
+import { maintainFileReferences } from '../../../application/chat/files/file-lifecycle-reaction.js';
+import { createFiles } from '../../../application/chat/files/files.js';
 import {
   eraseDeletedChannels,
   truncateDeletedMessages,
@@ -22,14 +31,28 @@ import { createReplies } from '../../../application/chat/messages/replies.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createWritePositions } from '../../../application/consistency/index.js';
+import { createSealedFiles } from '../../../application/files/encrypted-blobs.js';
 import type { FileStore } from '../../../application/ports/index.js';
+import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
+import { files as fileRows } from '../../../projections/chat/files.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
 import { replies as replyRows } from '../../../projections/chat/replies.js';
 import type { Kernel } from '../../node/kernel.js';
-import { createFileParts, fileProjections } from './files.js';
+import type { AnnalsValues } from '../../settings.js';
 
-export const messagingProjections = [messageRows, replyRows, conversationRows, ...fileProjections];
+export const messagingProjections = [messageRows, replyRows, conversationRows, fileRows];
+
+const GRID_FS = 'chat_bytes';
+const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
+
+/** In MongoDB if it is configured, as other nodes may share it; otherwise in the data directory. */
+export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
+  values['mongo.url'] ? createGridFsStore(mongo.models, GRID_FS, clock.now) : createDirectoryStore(directoryOf(values));
+
+/** Location of the file store, for log lines. */
+export const fileStoreName = (values: AnnalsValues): string =>
+  values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
 
 export interface MessagingContext {
   readonly kernel: Kernel;
@@ -37,23 +60,30 @@ export interface MessagingContext {
   readonly admission: Authentication;
   readonly guards: AuthGuards;
   readonly quotas: ChatQuotas;
-  readonly metrics?: Pick<Metrics, 'cache'>;
+  readonly metrics: Pick<Metrics, 'cache' | 'budget'>;
 }
 
 export type Messaging = ReturnType<typeof createMessaging>;
 
 export function createMessaging({ kernel, admission, guards, fileStore, quotas, metrics }: MessagingContext) {
   const visibility = createVisibility({ ...kernel, admission });
-  const { files, encryptedFiles, findMissingFiles, attachments, budgets, ...maintenance } = createFileParts({
-    kernel,
-    fileStore,
+  const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
+  const filePorts = {
+    ...kernel,
     admission,
     visibility,
-  });
+    fileStore,
+    sealedFiles: encryptedFiles,
+    context: kernel.systemContext,
+  };
+  const files = createFiles(filePorts);
+  const attachments = createAttachments({ ...filePorts, files });
+  const budgets = createFileBudgets();
+  for (const budget of Object.values(budgets)) metrics.budget(budget);
   const prepareContent = createContentPreparer({ admission, visibility, uploads: attachments });
   const writePositions = createWritePositions();
   const pageCache = createPageCache();
-  metrics?.cache(pageCache.cache);
+  metrics.cache(pageCache.cache);
   const rowMapper = createRowMapper(kernel);
   const ports = {
     ...kernel,
@@ -84,11 +114,10 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     reading,
     files,
     encryptedFiles,
-    findMissingFiles,
+    findMissingFiles: createMissingBlobCheck(filePorts),
     attachments,
-    reactions: [truncateDeletedMessages(ports), eraseDeletedChannels(ports), ...maintenance.reactions],
-    periodic: maintenance.periodic,
-    budgets: Object.values(budgets),
+    reactions: [truncateDeletedMessages(ports), eraseDeletedChannels(ports), maintainFileReferences(filePorts)],
+    periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(filePorts) }],
     downloads: budgets.downloads,
     routes: [
       ...channelRoutes({ guards, channels, quotas }),

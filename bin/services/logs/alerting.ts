@@ -16,7 +16,7 @@ export interface AlertingOptions {
   readonly release: string;
   /** Permits webhooks to private addresses. */
   readonly allowPrivateWebhooks: boolean;
-  readonly webhookSecret?: string;
+  readonly webhookSecret: string | undefined;
   /** Public address of the log service; read when an alert is sent. */
   readonly serviceUrl: () => string;
   /** Aborts a running delivery. */
@@ -31,7 +31,7 @@ export function connectAlerting({ kernel, counts, logger, release, serviceUrl, s
   const webhooks = createWebhooks({
     allowPrivate: allowPrivateWebhooks,
     userAgent: `annals/${release}`,
-    ...(webhookSecret ? { secret: webhookSecret } : {}),
+    secret: webhookSecret,
   });
   const ports = { ...kernel, counts, webhooks, logger, serviceUrl, signal };
   const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });

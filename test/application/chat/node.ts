@@ -60,6 +60,7 @@ export async function startChatNode(
     admission,
     guards: {} as never,
     quotas: {} as never,
+    metrics: { cache() {}, budget() {} },
     fileStore,
   });
   const common = { ...kernel, service: 'chat', logger: silentLogger, signal, reacted: () => {} };

@@ -51,7 +51,7 @@ describe('a webhook', () => {
   });
 
   it('is not signed without a secret', async () => {
-    const unsigned = createWebhooks({ allowPrivate: true, userAgent: 'annals/test' });
+    const unsigned = createWebhooks({ secret: undefined, allowPrivate: true, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const message = {
       url: receiver.url,
@@ -95,7 +95,12 @@ describe('a webhook', () => {
   const waits = async (status: number, retryAfter?: string, more: Partial<WebhookRequest> = {}) => {
     const waited: number[] = [];
     const pause = async (ms: number) => void waited.push(ms);
-    const { deliver: patiently } = createWebhooks({ allowPrivate: true, userAgent: 'annals/test', pause });
+    const { deliver: patiently } = createWebhooks({
+      secret: undefined,
+      allowPrivate: true,
+      userAgent: 'annals/test',
+      pause,
+    });
     receiver.respond = (response) => {
       response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end();
     };
@@ -224,7 +229,7 @@ describe('a webhook', () => {
       asked.push(name);
       return [{ address: answers[asked.length - 1] ?? '', family: 4 }];
     };
-    const rebound = createWebhooks({ allowPrivate: true, resolve, userAgent: 'annals/test' });
+    const rebound = createWebhooks({ secret: undefined, allowPrivate: true, resolve, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const url = `http://rebind.example:${receiver.port}/hook`;
     const message = { url, payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
@@ -239,7 +244,7 @@ describe('a webhook', () => {
   });
 
   it('is not sent to a private address where that is not allowed', async () => {
-    const strict = createWebhooks({ allowPrivate: false, userAgent: 'annals/test' });
+    const strict = createWebhooks({ secret: undefined, allowPrivate: false, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const message = { payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '2130706433']) {
@@ -254,7 +259,7 @@ describe('a webhook', () => {
     const resolve: Resolve = async () => {
       throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     };
-    const early = createWebhooks({ allowPrivate: false, resolve, userAgent: 'annals/test' });
+    const early = createWebhooks({ secret: undefined, allowPrivate: false, resolve, userAgent: 'annals/test' });
     expect(await early.refusal('https://soon.example/')).to.equal(undefined);
   });
 });
