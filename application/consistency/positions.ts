@@ -1,10 +1,9 @@
 /** Positions of the log that readers wait for. */
-import { LRUCache } from 'lru-cache';
 import type { Position } from '../ports/index.js';
 
 /** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/guide/reading.md). */
 const READ_TIMEOUT_MS = 2000;
-/** Keys tracked individually. The others share the latest evicted position: their readers may wait longer than needed. */
+/** Keys of a generation. Dropped ones share their latest position: their readers may wait longer than needed. */
 const MAX_KEYS = 10_000;
 
 export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);
@@ -52,16 +51,19 @@ export interface WritePositions {
   latest(key: string): Position;
 }
 
+/** Keeps two generations of keys; the older one is dropped when the newer one is full. */
 export function createWritePositions(): WritePositions {
-  let evicted: Position = 0n;
-  const positions = new LRUCache<string, Position>({
-    max: MAX_KEYS,
-    dispose(position, _, reason) {
-      if (reason === 'evict') evicted = maxPosition(evicted, position);
-    },
-  });
+  let recent = new Map<string, Position>();
+  let older = new Map<string, Position>();
+  /** Latest position of a dropped key. */
+  let dropped: Position = 0n;
   return {
-    note: (key, position) => void positions.set(key, maxPosition(positions.peek(key) ?? 0n, position)),
-    latest: (key) => positions.peek(key) ?? evicted,
+    note(key, position) {
+      recent.set(key, maxPosition(recent.get(key) ?? older.get(key) ?? 0n, position));
+      if (recent.size < MAX_KEYS) return;
+      dropped = [...older.values()].reduce(maxPosition, dropped);
+      [older, recent] = [recent, new Map()];
+    },
+    latest: (key) => recent.get(key) ?? older.get(key) ?? dropped,
   };
 }
