@@ -7,6 +7,7 @@ import {
   createConnectionLimit,
   maxConnections,
 } from '../../adapters/http/hardening/connection-limits.js';
+import { createNodeStatus } from '../../adapters/http/node-status.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import {
@@ -48,7 +49,6 @@ import { release } from './release.js';
 import { secretSource } from './secret.js';
 import type { Part, RunningService, Service, ServiceContext } from './service.js';
 import type { Listener } from './start-table.js';
-import { statusOf } from './status.js';
 
 /**
  * Connects everything and listens; resolves with the ports once the node is ready.
@@ -162,7 +162,9 @@ export async function runNode(
     closers.unshift(connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed, servers.damagedEvents, cluster.unreachedBy);
+  const groups = parts.flatMap(({ projectors }) => projectors);
+  const { unreachedBy } = cluster;
+  const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   const operations = { policy, routes, signIn: operationsSignIn(access) };

@@ -1,26 +1,37 @@
 /** The readiness of this node and the progress of its read models, for the operations port. */
-import type { Check, ProjectionStatus, Status } from '../../adapters/http/operations.js';
 import { HEALTH_MS, withDeadline } from '../../application/concurrency/index.js';
-import { maxPosition } from '../../application/consistency/index.js';
-import { StoreFullError } from '../../application/ports/index.js';
+import { type createProjectionProgress, maxPosition } from '../../application/consistency/index.js';
+import { type Checkpoints, type Leases, type Position, StoreFullError } from '../../application/ports/index.js';
 import type { Feed } from '../../application/subscription/index.js';
-import { projectorLease } from '../../projections/kernel/index.js';
-import type { Kernel } from './kernel.js';
-import type { Part } from './service.js';
+import { type Projector, type ProjectorGroup, projectorLease } from '../../projections/kernel/index.js';
+import type { Check, ProjectionStatus, Status } from './operations.js';
 
 const withinHealthDeadline = <T>(call: Promise<T>): Promise<T> => withDeadline(HEALTH_MS, call, 'a store');
 
-/**
- * @param damaged How many events the log has skipped, where this process can know it.
- * @param unreachedBy Names of nodes that can't reach this one.
- */
-export function statusOf(
-  kernel: Kernel,
-  parts: readonly Part[],
-  feed: Feed,
-  damaged: () => number = () => 0,
-  unreachedBy: () => readonly string[] = () => [],
-): Status {
+export interface StatusPorts {
+  readonly kernel: {
+    head(): Promise<Position>;
+    readonly log: { writable(): Promise<unknown> };
+    readonly mongo: { writable(): Promise<unknown> };
+    readonly projectionProgress: Pick<
+      ReturnType<typeof createProjectionProgress>,
+      'caughtUp' | 'position' | 'latestOf'
+    >;
+    readonly checkpoints: Pick<Checkpoints, 'read'>;
+    readonly leases: Pick<Leases, 'holder'>;
+    readonly served: { collection(projection: string): string | undefined };
+    readonly clock: { inSync(): boolean; skewMs(): number | undefined };
+    undecryptableCount(): number;
+  };
+  readonly groups: readonly (ProjectorGroup & { readonly projector: Projector })[];
+  readonly feed: Feed;
+  /** How many events the log has skipped, where this process can know it. */
+  readonly damaged: (() => number) | undefined;
+  /** Names of nodes that can't reach this one. */
+  readonly unreachedBy: () => readonly string[];
+}
+
+export function createNodeStatus({ kernel, groups, feed, damaged = () => 0, unreachedBy }: StatusPorts): Status {
   const check = async (name: string, probe: () => Promise<unknown>): Promise<Check> => {
     try {
       await withinHealthDeadline(probe());
@@ -33,7 +44,6 @@ export function statusOf(
       };
     }
   };
-  const groups = parts.flatMap(({ projectors }) => projectors);
   return {
     async ready() {
       const live = feed.status();
