@@ -1,9 +1,10 @@
 /** Gives every event store call a deadline, and translates temporary errors to `UnavailableError`. */
 import type { ResolvedEvent, StreamingRead } from '@eventstore/db-client';
 import { STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
-import { CorruptEventError, UnavailableError } from '../../application/ports/index.js';
+import { CorruptEventError, type Logger, UnavailableError } from '../../application/ports/index.js';
 import {
   AccessDeniedError,
+  DeadlineExceededError,
   InvalidArgumentError,
   MaxAppendSizeExceededError,
   RequiredMetadataPropertyMissingError,
@@ -43,6 +44,39 @@ export async function callStore<T>(call: () => Promise<T>): Promise<T> {
     throw translateError(error);
   }
 }
+
+/**
+ * Milliseconds before which a timeout error means a clock difference. A cluster without a quorum gives the same
+ * error, but after 2 s at the earliest.
+ */
+const CLOCK_SKEW_MS = 1500;
+
+/**
+ * Returns a function that runs an append with a deadline in ms. The driver sends it as an instant of this
+ * machine's clock. If that clock is behind the server's, the deadline has passed on arrival: the append is sent
+ * again without one, and so are all later ones.
+ */
+export function createAppendDeadline(logger: Logger) {
+  let isBehind = false;
+  return async <T>(append: (deadline: number) => Promise<T>): Promise<T> => {
+    const without = () => callStore(() => append(Number.POSITIVE_INFINITY));
+    if (isBehind) return without();
+    const startedAt = performance.now();
+    try {
+      return await callStore(() => append(STORE_CALL_MS));
+    } catch (error) {
+      const isRefused = error instanceof UnavailableError && error.cause instanceof DeadlineExceededError;
+      if (!isRefused || performance.now() - startedAt >= CLOCK_SKEW_MS) throw error;
+    }
+    const done = await without();
+    if (!isBehind) logger.warn({}, CLOCK_BEHIND);
+    isBehind = true;
+    return done;
+  };
+}
+
+const CLOCK_BEHIND =
+  "this machine's clock is behind the event store's, so appends have no deadline; correct the clock and restart";
 
 /**
  * Reads all events of a stream. The deadline applies to each event: a long stream may take long, but must not

@@ -2,8 +2,7 @@
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
 import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
-import { createAppendDeadline } from './append-deadline.js';
-import { callStore, readAll } from './call.js';
+import { callStore, createAppendDeadline, readAll } from './call.js';
 import type { Codec } from './codec.js';
 import {
   ANY,
@@ -16,7 +15,6 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from './driver.js';
-import { trackWriteHealth, type WatchedLog } from './write-health.js';
 
 /** Stream of write probes; only its last event is kept. */
 const PROBE_STREAM = 'annals-trial';
@@ -24,6 +22,14 @@ const PROBE_STREAM = 'annals-trial';
 const TIME_STREAM = 'annals-time';
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
 const PROBE_METADATA = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
+
+export interface WatchedLog extends EventLog {
+  /**
+   * Resolves if the store accepts writes, as far as is known; rejects with `UnavailableError` if not. Probes only
+   * after a failed write, because a probe stays in the log.
+   */
+  writable(): Promise<void>;
+}
 
 export interface TimedLog extends WatchedLog {
   /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
@@ -119,4 +125,36 @@ async function ignoreTombstoned(call: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof StreamDeletedError)) throw error;
   }
+}
+
+/**
+ * Tracks whether the store accepts writes: with a full disk it still serves reads. `probe` writes an event of typical
+ * size.
+ */
+export function trackWriteHealth(log: EventLog, probe: () => Promise<void>): WatchedLog {
+  let suspect = false;
+
+  const tracked =
+    <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        const result = await write(...args);
+        suspect = false;
+        return result;
+      } catch (error) {
+        if (error instanceof UnavailableError) suspect = true;
+        throw error;
+      }
+    };
+
+  const trackedProbe = tracked(probe);
+  return {
+    read: log.read,
+    append: tracked(log.append),
+    retain: tracked(log.retain),
+    tombstone: tracked(log.tombstone),
+    writable: async () => {
+      if (suspect) await trackedProbe();
+    },
+  };
 }

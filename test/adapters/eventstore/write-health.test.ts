@@ -1,7 +1,7 @@
 /** Whether the store takes writes: asked of the store only after it has refused one. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { trackWriteHealth } from '../../../adapters/eventstore/write-health.js';
+import { trackWriteHealth } from '../../../adapters/eventstore/event-log.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 
 describe('a log that is watched', () => {

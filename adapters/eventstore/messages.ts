@@ -1,13 +1,71 @@
 /**
- * Decodes responses of reads and subscriptions. The driver creates several objects per field and copies each text
- * twice, which was a third of the cost of writing and receiving an event.
+ * Encodes append requests and decodes events. The driver's messages create several objects for each field and copy
+ * each text twice: a sixth of the cost of a short command.
  */
-import type { ResolvedEvent } from '@eventstore/db-client';
+import type { AppendToStreamOptions, EventData, ResolvedEvent } from '@eventstore/db-client';
 
 // Loaded with `require`: for an import Node would scan it for export names.
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
-import { type FieldReader, readFields, STREAM_IDENTIFIER, UUID } from './protobuf.js';
+import { ANY, NO_STREAM, STREAM_EXISTS } from './driver.js';
+import { ENTRY, type FieldReader, Message, readFields } from './protobuf.js';
+
+/** Field numbers of `streams.proto` and `shared.proto`. */
+const UUID = { string: 2 };
+const STREAM_IDENTIFIER = { name: 3 };
+const REQUEST = { correlationId: 1, options: 2, proposed: 3, isFinal: 4 };
+const OPTIONS = { stream: 1, revision: 2, noStream: 3, any: 4, streamExists: 5, deadline: 6 };
+const TIMESTAMP = { seconds: 1, nanos: 2 };
+const PROPOSED = { id: 1, metadata: 2, custom: 3, data: 4 };
+const READ_RESP = { event: 1 };
+const READ_EVENT = { event: 1, commitPosition: 3, noPosition: 4 };
+const RECORDED = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, metadata: 6, custom: 7, data: 8 };
+
+export interface Append {
+  /** A UUID. */
+  readonly correlationId: string;
+  readonly stream: string;
+  readonly expected: NonNullable<AppendToStreamOptions['expectedRevision']>;
+  /** The store rejects the append after this time. */
+  readonly deadline: Date;
+}
+
+/** Encodes an append as a single message. */
+export function appendRequest(
+  events: readonly EventData[],
+  { correlationId, stream, expected, deadline }: Append,
+): Buffer {
+  const options = new Message()
+    .message(OPTIONS.stream, new Message().text(STREAM_IDENTIFIER.name, stream))
+    .message(OPTIONS.deadline, timestamp(deadline.getTime()));
+  if (expected === ANY) options.message(OPTIONS.any);
+  else if (expected === NO_STREAM) options.message(OPTIONS.noStream);
+  else if (expected === STREAM_EXISTS) options.message(OPTIONS.streamExists);
+  else options.integer(OPTIONS.revision, Number(expected));
+  const request = new Message().message(REQUEST.correlationId, uuid(correlationId)).message(REQUEST.options, options);
+  for (const event of events) request.message(REQUEST.proposed, proposed(event));
+  return request.integer(REQUEST.isFinal, 1).encoded();
+}
+
+const uuid = (id: string) => new Message().text(UUID.string, id);
+
+const timestamp = (ms: number) =>
+  new Message().integer(TIMESTAMP.seconds, Math.floor(ms / 1000)).integer(TIMESTAMP.nanos, (ms % 1000) * 1e6);
+
+function proposed({ id, type, contentType, data, metadata }: EventData): Message {
+  const message = new Message()
+    .message(PROPOSED.id, uuid(id))
+    .message(PROPOSED.metadata, entry('type', type))
+    .message(PROPOSED.metadata, entry('content-type', contentType));
+  if (metadata) put(message, PROPOSED.custom, metadata);
+  return put(message, PROPOSED.data, data);
+}
+
+const entry = (key: string, value: string) => new Message().text(ENTRY.key, key).text(ENTRY.value, value);
+
+/** Bytes are written unchanged; everything else as JSON. */
+const put = (message: Message, field: number, value: unknown) =>
+  value instanceof Uint8Array ? message.bytes(field, value) : message.text(field, JSON.stringify(value));
 
 type Answer = InstanceType<typeof messages.ReadResp>;
 
@@ -21,11 +79,6 @@ export const readAnswer = (bytes: Buffer): DecodedEvent | Answer => {
   const event = decodeEvent(bytes);
   return event ? new DecodedEvent(event) : messages.ReadResp.deserializeBinary(bytes);
 };
-
-/** Field numbers of `streams.proto` and `shared.proto`. */
-const READ_RESP = { event: 1 };
-const READ_EVENT = { event: 1, commitPosition: 3, noPosition: 4 };
-const RECORDED = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, metadata: 6, custom: 7, data: 8 };
 
 /** Converts ticks of 100 ns since 1970 to ms. They have more decimal digits than a number holds exactly. */
 const msOf = (ticks: string): number => Number(ticks.slice(0, -4));

@@ -1,9 +1,5 @@
 /** Reads and writes messages in the protocol buffers wire format. */
 
-/** Field numbers of `shared.proto`. */
-export const UUID = { structured: 1, string: 2 };
-export const STREAM_IDENTIFIER = { name: 3 };
-
 /** Field numbers of a map entry. */
 export const ENTRY = { key: 1, value: 2 };
 

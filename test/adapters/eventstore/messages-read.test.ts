@@ -4,7 +4,7 @@ import driver from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { expect } from 'chai';
-import { DecodedEvent, readAnswer } from '../../../../adapters/eventstore/fast-client/decode-read.js';
+import { DecodedEvent, readAnswer } from '../../../adapters/eventstore/messages.js';
 
 interface Told {
   readonly type?: string;
