@@ -1,6 +1,6 @@
 /** Projects the audit log: one row per action. Texts stay sealed. */
 import type { RecordedEvent } from '../../application/ports/index.js';
-import { type AuditEntry, auditEntryFor, type ErasableFact } from '../../domain/chat/audit-entries.js';
+import { type AuditEntry, auditEntryFor, type ErasableFact } from '../../domain/chat/audit-log.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';

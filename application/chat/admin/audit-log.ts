@@ -1,7 +1,6 @@
 /** Writes and reads the audit log. */
 
-import { auditEntryFor, type ErasableFact } from '../../../domain/chat/audit-entries.js';
-import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
+import { type AuditEvent, auditEntryFor, auditStream, type ErasableFact } from '../../../domain/chat/audit-log.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';

@@ -55,6 +55,7 @@ describe('pages of older messages', function () {
 
   it('show at once what was changed in them', async () => {
     await contents(ids[3]!);
+    const asked = node.finds();
     const { edit, pin, react, remove } = node.messages;
     accepted(await edit(ada, ids[1]!, { content: 'second' }, context()));
     expect(await contents(ids[3]!)).to.deep.equal(['second', 'three']);
@@ -64,6 +65,7 @@ describe('pages of older messages', function () {
     expect((await shown(ids[3]!))[1].reactions).to.deep.equal({ '+1': [bob.userId] });
     accepted(await node.replies.post(bob, ids[2]!, { content: 'reply' }, context()));
     expect((await shown(ids[3]!))[1].threadMeta).to.include({ replyCount: 1 });
+    expect(node.finds(), 'nobody was asked').to.equal(asked);
     accepted(await remove(ada, ids[2]!, context()));
     expect(await contents(ids[3]!)).to.deep.equal(['one', 'second']);
   });

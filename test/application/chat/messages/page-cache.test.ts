@@ -180,6 +180,17 @@ describe('the newest messages of a channel', function () {
     expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
+  it('come in order of posting where the rows are ahead of the feed', async () => {
+    const hot = createPageCache();
+    const found = [{ message: plain('later'), posted: 12n, at: 12n }];
+    const { author, createdAt, quotedMessageId, body } = plain('m');
+    const data = { messageId: 'sooner', channelId: 'c', author, createdAt, quotedMessageId, secret: body };
+    await hot.fill('c', newest, async () => ({ found, position: 12n }));
+    hot.onEvent({ type: 'MessagePosted', data, position: 11n, erased: false } as never);
+    const { messages } = JSON.parse(hot.render('c', newest, roster.initialState) ?? '');
+    expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal(['sooner', 'later']);
+  });
+
   it('are read again where something that was heard could not be brought in', async () => {
     const hot = createPageCache();
     const found = [{ message: plain('m'), posted: 1n, at: 1n }];
