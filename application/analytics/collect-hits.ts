@@ -1,7 +1,6 @@
 /** Collects hits: validates, stores the accepted ones and discards the sender's identity. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { dayOf, type HitsCollected, hitsCollected } from '../../domain/analytics/hit-batch.js';
-import type { Reason } from '../../domain/analytics/hit-rules.js';
+import { dayOf, type HitsCollected, hitsCollected, type Reason } from '../../domain/analytics/hit.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, truncate } from '../../domain/shared/index.js';
 import { maxPosition } from '../consistency/index.js';

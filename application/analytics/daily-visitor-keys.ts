@@ -1,7 +1,6 @@
 /** Manages the daily keys that visitor ids are hashed with: created on a day's first hit, destroyed after the day. */
-import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
-import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { visitorSubject } from '../../domain/analytics/visitor-key-subject.js';
+import { type AnalyticsEvent, visitorSubject } from '../../domain/analytics/catalog.js';
+import { dayOf } from '../../domain/analytics/hit.js';
 import { VISITOR_DAYS } from '../../domain/analytics/visitor-keys.js';
 import { isRejection } from '../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../command/index.js';

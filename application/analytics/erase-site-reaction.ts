@@ -1,6 +1,6 @@
 /** Erases a deleted site: destroys its key and tombstones the streams of its days. */
 import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
-import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
+import { dayOf, trafficStream } from '../../domain/analytics/hit.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
 import type { AggregateStore } from '../command/index.js';
 import type { EventLog, Vault } from '../ports/index.js';

@@ -1,7 +1,7 @@
 /** Retention: records `DaysExpired` for old days and deletes their rows and streams. */
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
-import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
-import { DAY_MS } from '../../domain/analytics/period.js';
+import { dayOf, trafficStream } from '../../domain/analytics/hit.js';
+import { DAY_MS } from '../../domain/analytics/report.js';
 import { RETENTION, type Retention } from '../../domain/analytics/retention.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../command/index.js';
@@ -9,7 +9,7 @@ import type { CommandContext, ConfirmedClock, EventLog, Position, ProjectionProg
 import type { Reaction } from '../subscription/index.js';
 import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
-import type { SiteDirectory } from './site-directory.js';
+import type { SiteDirectory } from './sites.js';
 
 export interface CleanupPorts {
   readonly handle: HandleCommand;

@@ -1,13 +1,7 @@
 /** Batches hits: all hits of a site within a few milliseconds become one event. */
 import { LRUCache } from 'lru-cache';
 import type { Hit } from '../../domain/analytics/catalog.js';
-import {
-  dayOf,
-  hitsCollected,
-  type SiteInstance,
-  trafficStream,
-  writableDay,
-} from '../../domain/analytics/hit-batch.js';
+import { dayOf, hitsCollected, type SiteInstance, trafficStream, writableDay } from '../../domain/analytics/hit.js';
 import {
   addVisitors,
   emptySketch,

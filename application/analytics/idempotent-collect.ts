@@ -1,6 +1,5 @@
 /** Stores collect requests with an `Idempotency-Key`, one stream each, so that only the first append succeeds. */
-import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
-import { requestStream } from '../../domain/analytics/hit-batch.js';
+import { type HitsCollected, requestStream } from '../../domain/analytics/hit.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import { contentSeed, type EventOrigin, keyReused, newEvent } from '../command/index.js';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../ports/index.js';

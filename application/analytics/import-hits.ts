@@ -1,15 +1,11 @@
 /** Imports hits recorded elsewhere: validates them like collected hits and stores them at their own times. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { parseCountry } from '../../domain/analytics/country.js';
-import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { parseVisit } from '../../domain/analytics/hit-payload.js';
-import type { ImportedHit } from '../../domain/analytics/imported-hit.js';
-import { DAY_MS } from '../../domain/analytics/period.js';
+import { dayOf, type ImportedHit, parseCountry, parseVisit } from '../../domain/analytics/hit.js';
+import { DAY_MS } from '../../domain/analytics/report.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { SITES, type SitesState } from '../../domain/analytics/sites.js';
-import { clean } from '../../domain/analytics/text.js';
-import { truncate } from '../../domain/shared/index.js';
+import { clean, truncate } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
 import type { Clock, Derivation, UserAgentParser } from '../ports/index.js';
 import { retentionAggregate, sitesAggregate } from './aggregates.js';

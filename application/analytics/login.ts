@@ -1,4 +1,6 @@
 /** Dashboard sign-in by mailed link. Sessions are identified by a token, stored only as a hash. */
+
+import { loginsSubject } from '../../domain/analytics/catalog.js';
 import {
   badLogin,
   LINK_MS,
@@ -9,7 +11,6 @@ import {
   sessionOf,
   usableLink,
 } from '../../domain/analytics/login.js';
-import { loginsSubject } from '../../domain/analytics/login-events.js';
 import { isEmail, isRejection, type Rejection, sameText, tidyEmail } from '../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';

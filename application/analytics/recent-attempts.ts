@@ -1,6 +1,6 @@
 /** Recent collect attempts per site, in memory only: helps to debug a tracker installation. */
 import { LRUCache } from 'lru-cache';
-import type { Reason } from '../../domain/analytics/hit-rules.js';
+import type { Reason } from '../../domain/analytics/hit.js';
 import type { Cache } from '../ports/index.js';
 
 /** Unknown or withheld fields are null; `timestamp` in ISO 8601. */

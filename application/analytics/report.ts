@@ -1,9 +1,16 @@
 /** Builds reports from daily counts, so that the cost is independent of the number of hits. */
 import type { DaySummary } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
-import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { DAY_MS, lastDays, type Period, periodBetween, previousPeriod } from '../../domain/analytics/period.js';
-import { buildReport, type Report } from '../../domain/analytics/report.js';
+import { dayOf } from '../../domain/analytics/hit.js';
+import {
+  buildReport,
+  DAY_MS,
+  lastDays,
+  type Period,
+  periodBetween,
+  previousPeriod,
+  type Report,
+} from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
@@ -11,7 +18,7 @@ import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
-import type { SiteDirectory } from './site-directory.js';
+import type { SiteDirectory } from './sites.js';
 
 /** Counts for a report, by day. */
 export interface ReportDays {

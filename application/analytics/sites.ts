@@ -1,5 +1,5 @@
 /** Commands and queries of sites: create, update, delete, list. */
-import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
+import { type AnalyticsEvent, type catalog, siteSubject } from '../../domain/analytics/catalog.js';
 import {
   invalidSite,
   parseSiteFields,
@@ -17,10 +17,10 @@ import {
   sortSites,
 } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
-import type { HandleCommand, Handled } from '../command/index.js';
+import type { AggregateStore, HandleCommand, Handled, LoadedAggregate } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports/index.js';
+import type { LiveEvent } from '../subscription/index.js';
 import { sitesAggregate } from './aggregates.js';
-import type { SiteDirectory } from './site-directory.js';
 
 export interface SitePorts {
   readonly handle: HandleCommand;
@@ -175,3 +175,46 @@ function baseUrl(address: string): string {
   const { origin, pathname } = new URL(address);
   return origin + pathname.replace(/\/+$/, '');
 }
+
+export interface SiteDirectory {
+  /** Returns all sites, no older than `seen`. */
+  all(seen?: Position): Promise<LoadedAggregate<SitesState>>;
+  /** Finds sites by id. Reads the event log for unknown ids, as another node may just have created the site. */
+  find(ids: readonly string[], seen?: Position): Promise<(siteId: string) => Site | undefined>;
+}
+
+export function createSiteDirectory(
+  streams: AggregateStore,
+): SiteDirectory & { onEvent(event: { readonly position: Position }): void } {
+  /** Position the live feed has reached; cached aggregates are at least as new. */
+  let livePosition: Position = 0n;
+  const all: SiteDirectory['all'] = async (seen = 0n) => {
+    const loaded = await streams.load(sitesAggregate, SITES);
+    return loaded.position >= seen || livePosition >= seen ? loaded : streams.reload(sitesAggregate, SITES);
+  };
+  return {
+    onEvent({ position }) {
+      livePosition = position;
+    },
+    all,
+    async find(ids, seen) {
+      let { state } = await all(seen);
+      if (ids.some((id) => !state.has(id))) ({ state } = await streams.reload(sitesAggregate, SITES));
+      return (siteId) => state.get(siteId);
+    },
+  };
+}
+
+/** Caches by site instance, and caches by day. */
+export interface SiteCaches {
+  readonly bySite: readonly { forget(instance: string): void }[];
+  readonly byDay: readonly { forget(day: string): void }[];
+}
+
+/** Creates the handler that drops cached data of deleted sites and of visitors of ended days. */
+export const forgetEnded =
+  ({ bySite, byDay }: SiteCaches) =>
+  (event: LiveEvent<typeof catalog>): void => {
+    if (event.type === 'SiteDeleted') for (const cache of bySite) cache.forget(event.data.instance);
+    if (event.type === 'VisitorDayEnded') for (const cache of byDay) cache.forget(event.data.day);
+  };

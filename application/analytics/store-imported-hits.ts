@@ -1,8 +1,8 @@
 /** Stores imported hits, one stream per batch, so that a batch that is imported again is detected. */
 import { randomUUID } from 'node:crypto';
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { dayOf, hitsCollected, requestStream, type SiteInstance } from '../../domain/analytics/hit-batch.js';
-import { DAY_MS } from '../../domain/analytics/period.js';
+import { dayOf, hitsCollected, requestStream, type SiteInstance } from '../../domain/analytics/hit.js';
+import { DAY_MS } from '../../domain/analytics/report.js';
 import { type EventOrigin, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, Digester, EventLog } from '../ports/index.js';
 import { visitorOf } from './collect-hits.js';

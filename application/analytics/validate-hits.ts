@@ -1,13 +1,19 @@
 /** Validates hits and reports why some are ignored. */
-import { type Payload, type PayloadRules, parseVisit, type Visit } from '../../domain/analytics/hit-payload.js';
-import { type Reason, rejectionReason } from '../../domain/analytics/hit-rules.js';
+import {
+  type Payload,
+  type PayloadRules,
+  parseVisit,
+  type Reason,
+  rejectionReason,
+  type Visit,
+} from '../../domain/analytics/hit.js';
 import { parseUrlHost } from '../../domain/analytics/host.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
-import { clean } from '../../domain/analytics/text.js';
+import { clean } from '../../domain/shared/index.js';
 import type { CommandContext, Position, UserAgentParser } from '../ports/index.js';
 import type { Attempt } from './recent-attempts.js';
-import type { SiteDirectory } from './site-directory.js';
+import type { SiteDirectory } from './sites.js';
 
 export interface HitValidatorPorts {
   readonly directory: Pick<SiteDirectory, 'find'>;

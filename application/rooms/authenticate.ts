@@ -1,4 +1,5 @@
 /** Authenticates requests to rooms by session token. Reads the event log, as read models may lag. */
+import { hash } from 'node:crypto';
 import {
   isOpen,
   notFound,
@@ -9,9 +10,8 @@ import {
 } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import type { Clock, Position } from '../ports/index.js';
+import type { Clock, Derivation, Position } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
-import { hashOf } from './tokens.js';
 
 export interface OpenRoom {
   readonly roomId: string;
@@ -67,3 +67,10 @@ export function createRoomAuthenticator({ streams, clock }: { streams: Aggregate
 }
 
 export type RoomAuthenticator = ReturnType<typeof createRoomAuthenticator>;
+
+/** SHA-256, base64url. Session and invite tokens are stored only as this hash. */
+export const hashOf = (token: string): string => hash('sha256', token, 'base64url');
+
+/** 32 bytes, base64url. */
+export const sessionToken = (derivation: Derivation, commandId: string): string =>
+  derivation.secret('rooms.session', commandId).toString('base64url');

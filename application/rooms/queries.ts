@@ -4,7 +4,7 @@ import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import { createFairSemaphore, createFreshSingleFlight, createSliceQueue } from '../concurrency/index.js';
+import { createFairSemaphore, createFreshSingleFlight, createSliceQueue, REQUEST_MS } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
@@ -74,6 +74,7 @@ export function createRoomQueries({ rows, projectionProgress, vault, streams, sh
    */
   async function state(caller: RoomSession, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
     const { roomId } = caller;
+    const arrivedAt = performance.now();
     const last = cache.get(roomId);
     if (
       last &&
@@ -87,7 +88,9 @@ export function createRoomQueries({ rows, projectionProgress, vault, streams, sh
     const found = isSmall
       ? await read(caller, after, basis, last)
       : await singleFlight(roomId, (isShared) =>
-          limitReads(() => read(caller, isShared ? undefined : after, basis, last)),
+          limitReads(() => read(caller, isShared ? undefined : after, basis, last), '', {
+            maxWaitMs: REQUEST_MS - (performance.now() - arrivedAt),
+          }),
         );
     if ('rejected' in found) return found;
     // Readers that share a large result send it one per event-loop turn, to bound memory.

@@ -1,7 +1,5 @@
 /** Events of the analytics service: versions, schemas, and the fields encrypted with the site's key. */
 import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
-import { loginEvents } from './login-events.js';
-import { visitorSubject } from './visitor-key-subject.js';
 
 /**
  * Key subject that encrypts a site and its hits. A site id can be reused after deletion; each site created under it is
@@ -39,6 +37,36 @@ const hit = object(
   },
 );
 export type Hit = DataOf<typeof hit>;
+
+const DAY_MS = 86_400_000;
+
+/** Key subject that encrypts an email: one key per day on which the link or session expires. */
+export const loginsSubject = ({ expiresAt }: { readonly expiresAt: number }): string =>
+  loginsSubjectOf(Math.floor(expiresAt / DAY_MS));
+
+/** Key subject by day number since 1970. */
+export const loginsSubjectOf = (day: number): string => `analytics.logins-${day}`;
+
+/** `addressId`: a keyed digest of the email. */
+const link = { addressId: id, linkId: id } as const;
+/** `sessionId`: a keyed hash of the token. */
+const session = { addressId: id, sessionId: id } as const;
+const secret = object({ email: { type: 'string' } });
+const sealed = { sealed: { subject: loginsSubject, erased: { email: '' } } } as const;
+
+export const loginEvents = {
+  /** Written for every email, so that the log does not show who may sign in. */
+  LoginRequested: event(object({ ...link, requestedAt: time, expiresAt: time, secret }), sealed),
+  /** `isSent`: whether the mail server accepted the mail, or the link was logged. */
+  LoginMailed: event(object({ ...link, mailedAt: time, isSent: { type: 'boolean' } })),
+  /** Opened by a link, which is used up. */
+  SessionOpened: event(object({ ...session, linkId: id, openedAt: time, expiresAt: time, secret }), sealed),
+  SessionRenewed: event(object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }), sealed),
+  SessionEnded: event(object({ ...session, endedAt: time })),
+} as const;
+
+/** `day`: `2026-11-22`, UTC. */
+export const visitorSubject = ({ day }: { readonly day: string }): string => `analytics.visitors-${day}`;
 
 export const catalog = {
   service: 'analytics',

@@ -1,8 +1,7 @@
 /** Validates and normalizes site input: id, name, domains and properties. */
-import { type Rejection, truncate } from '../shared/index.js';
+import { clean, type Rejection, truncate } from '../shared/index.js';
 import { parseHost } from './host.js';
 import type { SiteFields } from './sites.js';
-import { clean } from './text.js';
 
 export const SITE_LIMITS = {
   id: 80,

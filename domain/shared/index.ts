@@ -33,4 +33,4 @@ export {
 } from './decider.js';
 export { PersistentMap } from './persistent-map.js';
 export { type DataOf, object, oneOf, type Properties, type Schema } from './schema.js';
-export { isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';
+export { clean, isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';

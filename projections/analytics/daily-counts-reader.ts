@@ -14,7 +14,7 @@ import {
   decryptTallies,
   estimateNamesBytes,
   estimateTalliesBytes,
-} from './daily-counts-rows.js';
+} from './daily-counts.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
 const SITE_BYTES = 2000;

@@ -1,10 +1,13 @@
 /** Projection of raw hit records, stored for debugging if `analytics.storeRaw` is set. */
 import type { Db } from 'mongodb';
 import type { RawCounter } from '../../application/analytics/expire-days.js';
-import { RAW_MODEL } from '../../application/analytics/raw-hits.js';
-import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
+import type { Rows, Vault } from '../../application/ports/index.js';
+import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
+import type { HitsCollected } from '../../domain/analytics/hit.js';
 import { assertBuildExists, type Projection, type Row } from '../kernel/index.js';
 import { DEBOUNCE_MS } from './daily-counts.js';
+
+const RAW_MODEL = 'analytics.raw';
 
 export interface RawRow extends Row {
   /** Site instance. */
@@ -52,3 +55,22 @@ export const createRawCounter = (db: Db, build: () => string | undefined, { piec
     return count;
   },
 });
+
+export interface RawPorts {
+  readonly rows: Pick<Rows, 'find'>;
+  readonly vault: Pick<Vault, 'open'>;
+}
+
+/** Reads the newest `limit` records of a site, newest last. A record may hold several hits. */
+export async function readNewestRawHits({ rows, vault }: RawPorts, instance: string, limit: number) {
+  const query = { filter: { site: instance }, sort: { at: -1 }, limit } as const;
+  const found = await rows.find<RawRow>(RAW_MODEL, query);
+  const hits: object[] = [];
+  for (const { at, secret } of found.toReversed()) {
+    const decrypted = (await vault.open(siteSubject({ instance }), secret)) as
+      | HitsCollected['data']['secret']
+      | undefined;
+    for (const hit of decrypted?.hits ?? []) hits.push({ timestamp: new Date(at).toISOString(), ...hit });
+  }
+  return hits;
+}

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Binary, MongoClient } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { sessionToken } from '../../application/rooms/tokens.js';
+import { sessionToken } from '../../application/rooms/authenticate.js';
 import { createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 

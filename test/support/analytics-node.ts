@@ -5,7 +5,7 @@ import { asEvent } from '../../application/command/event-envelope.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';
-import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
+import type { HitsCollected } from '../../domain/analytics/hit.js';
 import { ask, type RequestOptions } from './chat-client.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
 import { type RunningNode, startNode } from './node.js';

@@ -1,8 +1,8 @@
 /** Route that collects hits from any origin. */
+
 import type { Collect } from '../../../application/analytics/collect-hits.js';
 import type { Item } from '../../../application/analytics/validate-hits.js';
-import { parseCountry } from '../../../domain/analytics/country.js';
-import { type Payload, payload } from '../../../domain/analytics/hit-payload.js';
+import { type Payload, parseCountry, payload } from '../../../domain/analytics/hit.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { retryAfter } from '../server/answer.js';
 import { type Request, type Route, route } from '../server/route.js';

@@ -1,7 +1,7 @@
 /** Routes of reports, live hits and the retention cleanup. */
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
 import type { Reports } from '../../../application/analytics/report.js';
-import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
+import type { SiteDirectory } from '../../../application/analytics/sites.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
 import { isRejection } from '../../../domain/shared/index.js';

@@ -1,6 +1,5 @@
 /** JSON Schemas of analytics requests and responses. */
-import { payload } from '../../../domain/analytics/hit-payload.js';
-import { REASONS } from '../../../domain/analytics/hit-rules.js';
+import { payload, REASONS } from '../../../domain/analytics/hit.js';
 import { SITE_LIMITS } from '../../../domain/analytics/site-fields.js';
 import { object, type Schema } from '../../../domain/shared/index.js';
 

@@ -5,7 +5,7 @@ import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Clock, Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';
-import type { HitsCollected } from '../../../domain/analytics/hit-batch.js';
+import type { HitsCollected } from '../../../domain/analytics/hit.js';
 import { createConnections, type RelayObserver } from '../relay/connections.js';
 import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frame, type Sink } from '../relay/sink.js';

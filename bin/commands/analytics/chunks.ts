@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { bodyValidator, messageWithPath } from '../../../adapters/http/server/validate.js';
 import type { Chunk } from '../../../application/analytics/import-hits.js';
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
-import { dayOf } from '../../../domain/analytics/hit-batch.js';
-import { type ImportedHit, importedHit } from '../../../domain/analytics/imported-hit.js';
+import { dayOf, type ImportedHit, importedHit } from '../../../domain/analytics/hit.js';
 import { parseTimestamp } from '../argument-parsers.js';
 import { batchesOf } from '../input/lines.js';
 

@@ -1,8 +1,8 @@
 /** Generates the hits of a demo site for a day; deterministic by seed, site and day. */
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import type { Hit } from '../../../domain/analytics/catalog.js';
-import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
-import { DAY_MS } from '../../../domain/analytics/period.js';
+import { dayOf, type SiteInstance } from '../../../domain/analytics/hit.js';
+import { DAY_MS } from '../../../domain/analytics/report.js';
 import { DEMO_AGENTS, DEMO_COUNTRIES, DEMO_HOURS, type DemoSite, type Weighted } from './demo-sites.js';
 
 const MINUTE_MS = 60_000;

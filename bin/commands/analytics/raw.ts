@@ -1,9 +1,8 @@
 /** `annals analytics raw`: shows stored raw hits, for debugging. */
 import { Argument, Option } from 'commander';
-import { readNewestRawHits } from '../../../application/analytics/raw-hits.js';
-import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/sites.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
-import { raw as rawModel } from '../../../projections/analytics/raw.js';
+import { raw as rawModel, readNewestRawHits } from '../../../projections/analytics/raw.js';
 import { between } from '../argument-parsers.js';
 import { Failed } from '../failure.js';
 import { print } from '../output.js';

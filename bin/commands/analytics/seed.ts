@@ -1,10 +1,9 @@
 /** `annals analytics seed`: creates demo sites with a year of hits, to try out the dashboard. */
 import { Option } from 'commander';
-import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
-import { createSites } from '../../../application/analytics/sites.js';
+import { createSiteDirectory, createSites } from '../../../application/analytics/sites.js';
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
-import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
-import { DAY_MS, MAX_DAYS } from '../../../domain/analytics/period.js';
+import { dayOf, type SiteInstance } from '../../../domain/analytics/hit.js';
+import { DAY_MS, MAX_DAYS } from '../../../domain/analytics/report.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { days as daysModel } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
-import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/sites.js';
 import { newEvent } from '../../../application/command/event-envelope.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
-import { hitsCollected, trafficStream } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected, trafficStream } from '../../../domain/analytics/hit.js';
 import type { DaysExpired } from '../../../domain/analytics/retention.js';
 import { SITES } from '../../../domain/analytics/sites.js';
 import { registerSite } from '../../support/analytics-fixtures.js';

@@ -4,7 +4,7 @@ import { BATCH_MS, createHitBatcher, type VisitorHit } from '../../../applicatio
 import type { PendingEvent } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
-import type { HitsCollected } from '../../../domain/analytics/hit-batch.js';
+import type { HitsCollected } from '../../../domain/analytics/hit.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);

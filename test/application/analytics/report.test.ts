@@ -2,10 +2,10 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
-import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
+import type { SiteDirectory } from '../../../application/analytics/sites.js';
 import type { ProjectionProgress } from '../../../application/ports/index.js';
 import { deserializeDay, emptyDay, LISTS, serializeDay } from '../../../domain/analytics/day.js';
-import { daysOf, lastDays } from '../../../domain/analytics/period.js';
+import { daysOf, lastDays } from '../../../domain/analytics/report.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { talliesOf } from '../../support/analytics-fixtures.js';
 

@@ -1,7 +1,7 @@
 /** Which sites a node knows: also those that another one made a moment ago, of which no feed has told it. */
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
-import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/sites.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { SITES } from '../../../domain/analytics/sites.js';
 import { deleteSite, registerSite } from '../../support/analytics-fixtures.js';

@@ -2,9 +2,8 @@
 import { expect } from 'chai';
 import { asEvent } from '../../../application/command/event-envelope.js';
 import { CorruptEventError, type Rows } from '../../../application/ports/index.js';
-import { unauthorized } from '../../../application/rooms/authenticate.js';
+import { hashOf, unauthorized } from '../../../application/rooms/authenticate.js';
 import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';
-import { hashOf } from '../../../application/rooms/tokens.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';

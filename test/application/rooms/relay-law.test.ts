@@ -1,4 +1,5 @@
 /** The law of the relay for rooms: what was read of a room, and the frames since, are what is read of it later. */
+
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,13 +1,10 @@
 /** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
-import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
-import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
-import { type Payload, parseVisit } from '../../../domain/analytics/hit-payload.js';
+import { catalog, loginsSubject, siteSubject, visitorSubject } from '../../../domain/analytics/catalog.js';
+import { hitsCollected, type Payload, parseVisit } from '../../../domain/analytics/hit.js';
 import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
-import { loginsSubject } from '../../../domain/analytics/login-events.js';
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
-import { visitorSubject } from '../../../domain/analytics/visitor-key-subject.js';
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
 import { changeSite, deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';

@@ -1,7 +1,8 @@
 /** Which visits are ignored, and the reason that is given where there are several. */
+
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type HitOrigin, REASONS, rejectionReason } from '../../../domain/analytics/hit-rules.js';
+import { type HitOrigin, REASONS, rejectionReason } from '../../../domain/analytics/hit.js';
 import type { Site } from '../../../domain/analytics/sites.js';
 
 const site: Site = {

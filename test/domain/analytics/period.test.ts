@@ -1,6 +1,6 @@
 /** Periods of reports: whole days in UTC, and the period before. */
 import { expect } from 'chai';
-import { lastDays, periodBetween, previousPeriod } from '../../../domain/analytics/period.js';
+import { lastDays, periodBetween, previousPeriod } from '../../../domain/analytics/report.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

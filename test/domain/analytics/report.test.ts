@@ -1,4 +1,5 @@
 /** Reports: what was counted of days is what a naive count over their hits gives, in bounded lists. */
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Hit } from '../../../domain/analytics/catalog.js';
@@ -12,8 +13,7 @@ import {
   summaryOf,
 } from '../../../domain/analytics/day.js';
 import { OTHER } from '../../../domain/analytics/frequent-values.js';
-import { daysOf, lastDays, previousPeriod } from '../../../domain/analytics/period.js';
-import { buildReport } from '../../../domain/analytics/report.js';
+import { buildReport, daysOf, lastDays, previousPeriod } from '../../../domain/analytics/report.js';
 import { talliesOf } from '../../support/analytics-fixtures.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);

@@ -1,12 +1,13 @@
 /** What is kept of a visit: short and plain, without queries, fragments, full referrers or unlisted properties. */
+
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit-payload.js';
+import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit.js';
 import { matchesDomain, parseHost, parseReferrer } from '../../../domain/analytics/host.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
-import { readUrl, truncate } from '../../../domain/shared/text.js';
+import { readUrl, truncate } from '../../../domain/shared/index.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
   parseVisit({ site: 'demo', ...payload }, whence, {

@@ -1,7 +1,8 @@
 /** Short texts that people type, and secret ones that are compared. */
+
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sameText, tidy } from '../../../domain/shared/text.js';
+import { sameText, tidy } from '../../../domain/shared/index.js';
 
 describe('a text that people type', () => {
   it('is trimmed, its white space collapsed, and cut to whole characters', () => {

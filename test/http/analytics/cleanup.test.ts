@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
-import { hitsCollected, trafficStream } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected, trafficStream } from '../../../domain/analytics/hit.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { run } from '../../support/command-line.js';
 

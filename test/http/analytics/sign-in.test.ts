@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLogins } from '../../../application/analytics/login.js';
-import { loginsSubjectOf } from '../../../domain/analytics/login-events.js';
+import { loginsSubjectOf } from '../../../domain/analytics/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { ask } from '../../support/chat-client.js';

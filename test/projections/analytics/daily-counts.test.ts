@@ -1,4 +1,5 @@
 /** Days that are counted: live = rebuilt, whatever is delivered twice; and nothing can be read once its site is deleted. */
+
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
@@ -9,10 +10,9 @@ import { createBuilds } from '../../../adapters/mongo/rows/row-store.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { createVault } from '../../../application/secrets/vault.js';
 import { type AnalyticsEvent, type Hit, siteSubject } from '../../../domain/analytics/catalog.js';
-import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
-import { days } from '../../../projections/analytics/daily-counts.js';
+import { hitsCollected } from '../../../domain/analytics/hit.js';
+import { DAYS, type DayRow, days } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
-import { DAYS, type DayRow } from '../../../projections/analytics/daily-counts-rows.js';
 import { collectionName } from '../../../projections/kernel/projection.js';
 import { deliveries, happened } from '../../support/analytics-deliveries.js';
 import { entriesOf } from '../../support/analytics-fixtures.js';

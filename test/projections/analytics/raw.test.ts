@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
-import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected } from '../../../domain/analytics/hit.js';
 import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';
 import { startKernel } from '../../support/test-kernel.js';
