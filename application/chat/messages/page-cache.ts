@@ -32,6 +32,8 @@ interface CachedPage {
   readonly before: string | undefined;
   /** By message id, oldest first. */
   entries: Map<string, Entry>;
+  /** Position of the newest post. */
+  newest: Position;
   /** True while the channel has no messages older than these. */
   isWhole: boolean;
   /** The roster, as of which `rendered` and the entries were rendered. */
@@ -165,8 +167,9 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
         // The channel may have been deleted while the page was read.
         if ('rejected' in result || result.consistency || filling.get(channelId) !== all) return result;
         const entries = new Map(result.found.map((each) => [each.message.id, createEntry(each)]));
-        const isWhole = entries.size < limit;
-        const page: CachedPage = { channelId, before, entries, isWhole, roster: undefined, rendered: undefined };
+        const newest = result.found.at(-1)?.posted ?? 0n;
+        const rest = { isWhole: entries.size < limit, roster: undefined, rendered: undefined };
+        const page: CachedPage = { channelId, before, entries, newest, ...rest };
         for (const event of updates) if (concerns(event, page)) apply(page, event);
         store(keyOf(channelId, range), page);
         return result;
@@ -200,10 +203,13 @@ function apply(page: CachedPage, event: MessageUpdate): void {
   if (!message) return void page.entries.delete(id);
   page.entries.set(id, createEntry({ message, posted: known?.posted ?? event.position, at: event.position }));
   if (known) return;
-  // In order, as the rows may already contain later posts.
-  const all = [...page.entries].sort(([, a], [, b]) => (a.posted < b.posted ? -1 : 1));
-  page.entries = new Map(all.slice(-CACHED_PAGE_SIZE));
-  if (all.length > CACHED_PAGE_SIZE) page.isWhole = false;
+  // The rows may already contain later posts.
+  if (event.position > page.newest) page.newest = event.position;
+  else page.entries = new Map([...page.entries].sort(([, a], [, b]) => (a.posted < b.posted ? -1 : 1)));
+  if (page.entries.size <= CACHED_PAGE_SIZE) return;
+  const [oldest] = page.entries.keys();
+  page.entries.delete(oldest!);
+  page.isWhole = false;
 }
 
 const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
