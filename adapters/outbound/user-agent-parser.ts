@@ -2,7 +2,7 @@
 import bowser from 'bowser';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
-import { estimateBytes } from '../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../application/concurrency/index.js';
 import type { Cache, UserAgent, UserAgentParser } from '../../application/ports/index.js';
 
 const AGENTS_BYTES = 2 * 1024 * 1024;

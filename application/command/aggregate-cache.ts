@@ -1,6 +1,6 @@
 /** Caches aggregates (LRU), and marks them stale when other nodes append to their streams. */
 import { LRUCache } from 'lru-cache';
-import { estimateBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../concurrency/index.js';
 import type { Cache, Position, RecordedEvent } from '../ports/index.js';
 
 /** Bytes of all small aggregates. */

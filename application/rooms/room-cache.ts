@@ -5,7 +5,7 @@ import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
 import type { Erasing } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import { estimateBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../concurrency/index.js';
 import type { Cache, Position, RevealedEvent } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';

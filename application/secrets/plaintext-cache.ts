@@ -1,6 +1,6 @@
 /** Plaintext cache: recently decrypted secrets by their ciphertext, because decryption costs more than a lookup. */
 import { LRUCache } from 'lru-cache';
-import { estimateBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../concurrency/index.js';
 
 export interface PlaintextCache {
   get(subject: string, sealed: string): object | undefined;

@@ -1,7 +1,6 @@
 /** Key vault: encrypts and decrypts secrets with the key of their subject (docs/guide/erasure.md). */
 import { LRUCache } from 'lru-cache';
-import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
-import { estimateBytes } from '../memory/estimate-size.js';
+import { estimateBytes, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import { type Cache, type Digester, UndecryptableError, type Vault } from '../ports/index.js';
 import { createPlaintextCache } from './plaintext-cache.js';
 

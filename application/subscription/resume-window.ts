@@ -1,5 +1,5 @@
 /** Resume window: how far back client streams of a service can be resumed, also across restarts. */
-import { estimateBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../concurrency/index.js';
 import type { Position, RecordedEvent } from '../ports/index.js';
 
 /** Position 0 is before all events. */

@@ -1,7 +1,6 @@
 /** Builds a read model from the log into a new collection, beside the active one. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { sleep } from '../../application/concurrency/index.js';
-import { estimateBytes } from '../../application/memory/estimate-size.js';
+import { estimateBytes, sleep } from '../../application/concurrency/index.js';
 import {
   type Batch,
   type Checkpoints,

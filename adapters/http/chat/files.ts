@@ -4,7 +4,7 @@ import type { Replies } from '../../../application/chat/messages/replies.js';
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
-import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
+import type { SealedFiles } from '../../../application/secrets/index.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
 import { isProblem, type Problem } from '../server/problem.js';

@@ -1,6 +1,5 @@
 /** HTTP route that returns the attendance report of a meeting. */
-import { type Budget, createBudget } from '../../../application/concurrency/index.js';
-import { streamList } from '../../../application/json/stream-list.js';
+import { type Budget, createBudget, streamList } from '../../../application/concurrency/index.js';
 import { type Attendance, MAX_ATTENDANCES } from '../../../application/meeting/attendance.js';
 import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';

@@ -1,7 +1,7 @@
 /** Defines a route: input, responses and access. The OpenAPI document is generated from the same definition. */
 import type { Budget } from '../../../application/concurrency/index.js';
-import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
+import type { IncomingBlob, Receiving } from '../../../application/secrets/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
 import type { Answer, Lasting } from './answer.js';

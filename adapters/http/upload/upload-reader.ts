@@ -4,7 +4,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import type { Reservation } from '../../../application/concurrency/index.js';
-import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
+import type { IncomingBlob, Receiving } from '../../../application/secrets/index.js';
 import type { After } from '../../platform/process/timer.js';
 import { watchBody } from '../hardening/body-limits.js';
 import { announcedBody, DEFAULT_LIMIT, incomplete, notGzip, parse, type ReadResult, tooLarge } from '../server/body.js';

@@ -1,7 +1,7 @@
 /** Streams a site's hits to connected dashboards, starting with those of the last minutes. */
 import { LRUCache } from 'lru-cache';
+import { estimateBytes } from '../../../application/concurrency/index.js';
 import { maxPosition } from '../../../application/consistency/index.js';
-import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Clock, Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';

@@ -1,5 +1,5 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
-import { estimateBytes } from '../../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../../application/concurrency/index.js';
 import type { Clock, Position, RevealedEvent } from '../../../application/ports/index.js';
 import { type Audience, type Delivery, type Message, route } from '../../../application/subscription/index.js';
 import type { DomainEvent, ProjectionSwitched } from '../../../domain/shared/index.js';

@@ -4,8 +4,8 @@ import { type AuditEvent, auditEntryFor, auditStream, type ErasableFact } from '
 import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
+import { streamList } from '../../concurrency/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
-import { streamList } from '../../json/stream-list.js';
 import type {
   Clock,
   CommandContext,

@@ -5,7 +5,7 @@ import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
 import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
 import type { AggregateStore } from '../../command/index.js';
-import { streamList } from '../../json/stream-list.js';
+import { streamList } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';

@@ -7,8 +7,8 @@ import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/cha
 import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../files/encrypted-blobs.js';
 import type { Clock, CommandContext, Derivation, FileStore, Position, Vault } from '../../ports/index.js';
+import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';

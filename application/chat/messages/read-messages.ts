@@ -1,9 +1,8 @@
 /** Renders pages of messages, pins and replies as JSON, from the page cache or MongoDB. */
 import type { RosterState } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { createFairSemaphore, type WaitOptions } from '../../concurrency/index.js';
+import { createFairSemaphore, serializeList, type WaitOptions } from '../../concurrency/index.js';
 import { type Consistency, maxPosition, type WritePositions } from '../../consistency/index.js';
-import { serializeList } from '../../json/serialize-list.js';
 import type { Position } from '../../ports/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Page, PageQueries, Range } from './message-rows.js';

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { User } from '../../../domain/chat/roster.js';
 import type { Session } from '../../../domain/chat/session.js';
-import { estimateBytes } from '../../memory/estimate-size.js';
+import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, Clock, Derivation, SignedTokens } from '../../ports/index.js';
 
 export interface Refresh {

@@ -1,6 +1,6 @@
 /** A thread of 100,000 replies: what is remembered of it stays small, and each further one costs as little as the first. */
 import { expect } from 'chai';
-import { estimateBytes } from '../../../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../../../application/concurrency/estimate-size.js';
 import { message } from '../../../../domain/chat/message.js';
 import { MAX_REPLIES } from '../../../../domain/chat/thread.js';
 import { evolveOf } from '../../../../domain/shared/decider.js';

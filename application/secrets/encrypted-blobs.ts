@@ -1,7 +1,7 @@
 /** Encrypted blobs: files are encrypted in chunks with a key per file, so that any range can be read separately. */
 import { createHash } from 'node:crypto';
 import { type FileStore, NotStored, type Writing } from '../ports/index.js';
-import type { Cipher } from '../secrets/index.js';
+import type { Cipher } from './vault.js';
 
 /** Plaintext bytes of a chunk; encrypting one takes a fraction of a millisecond. The last chunk may be shorter. */
 const CHUNK = 64 * 1024;

@@ -7,14 +7,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
+import { NotStored } from '../../../application/ports/blob-store.js';
 import {
   createSealedFiles,
   type IncomingBlob,
   keyOf,
   keyText,
   type SealedFiles,
-} from '../../../application/files/encrypted-blobs.js';
-import { NotStored } from '../../../application/ports/blob-store.js';
+} from '../../../application/secrets/encrypted-blobs.js';
 
 const PIECE = 64 * 1024;
 const HEAD = 100;

@@ -1,7 +1,7 @@
 /** What values are counted as in memory: with all that is in them, of long lists by a few of their items. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { estimateBytes } from '../../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../../application/concurrency/estimate-size.js';
 import { createPlaintextCache } from '../../../application/secrets/plaintext-cache.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 
