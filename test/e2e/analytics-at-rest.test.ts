@@ -1,4 +1,4 @@
-/** What whoever copies the data directory learns of visitors: of who wants no trace, nothing; of others, nothing in clear. */
+/** What a copy of the data directory reveals about visitors: nothing of those who opt out, nothing in clear of others. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask } from '../support/chat-client.js';
@@ -6,7 +6,7 @@ import { bytesIn } from '../support/directory-contents.js';
 import { startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';
-/** Phrases that occur nowhere else: paths, events and referrers, and what browsers say. */
+/** Phrases that occur nowhere else: paths, events, referrers and user agents. */
 const counted = {
   path: '/where-the-wombats-are-counted',
   event: 'wombat-was-counted',
@@ -22,10 +22,10 @@ const unseen = {
   address: '198.51.100.99',
 };
 
-describe('analytics at rest', function () {
+describe('analytics data at rest', function () {
   this.timeout(60_000);
 
-  it('hold no byte of who sent DNT or GPC, no address of anybody, and nothing in clear of who was counted', async () => {
+  it('contains no trace of visitors with DNT or GPC, no addresses, and no plaintext of counted visits', async () => {
     const directory = temporaryDirectory();
     try {
       const flags = ['--analytics-admin-token', ADMIN, '--server-trusted-proxies', '127.0.0.1', '--log-level', 'debug'];
@@ -61,7 +61,7 @@ describe('analytics at rest', function () {
         await server.stop();
       }
       const everything = bytesIn(directory.path);
-      // Stored as it is, unpacked: or looking for texts would prove nothing.
+      // The data is uncompressed, so that searching for plaintext is a valid check.
       expect(everything.includes('analytics.traffic-')).to.equal(true);
       expect(everything.includes('analytics.HitsCollected.v1')).to.equal(true);
       for (const text of [

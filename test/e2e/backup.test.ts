@@ -1,4 +1,4 @@
-/** `annals backup` beside a running server: all that was acknowledged before is in what it makes, or nothing is made. */
+/** `annals backup` beside a running server: the copy contains everything acknowledged before, or no copy is made. */
 import { existsSync, lstatSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -46,11 +46,11 @@ describe('a backup', function () {
 
   interface Made {
     readonly room: RoomClient;
-    /** Ids of those that were acknowledged. */
+    /** Ids of acknowledged messages. */
     readonly messages: string[];
   }
 
-  /** Makes rooms and posts in them, several at once, until it is ended. */
+  /** Creates rooms and posts messages from three clients until it is ended. */
   function work() {
     const all: Made[] = [];
     let isEnded = false;
@@ -76,11 +76,11 @@ describe('a backup', function () {
     for (const { room, messages } of made) expect(await messagesIn(from, room)).to.include.members([...messages]);
   }
 
-  /** One that was made while work went on, and what was acknowledged before. */
+  /** A backup taken under load, and what was acknowledged before it started. */
   async function busy() {
     const under = work();
     await eventually(() => under.all.length > 6);
-    // Until something was written between the two copies: both are made within a moment.
+    // Repeats until a write fell between the two copies, which takes only a moment.
     for (let made = 0; ; made++) {
       const to = place(`busy ${made}`);
       const before = under.acknowledged();
@@ -92,14 +92,14 @@ describe('a backup', function () {
     }
   }
 
-  it('holds all that was acknowledged before it began, and rows that are those of its log', async () => {
+  it('contains everything acknowledged before it began, with rows equal to its log', async () => {
     const { to, before, ended } = await busy();
     expect(ended.stdout).to.match(/^event store: \d+\.\d MB\nMongoDB: \d+\.\d MB\nfiles: 0, 0\.0 MB\n/);
     expect(ended.stdout).to.include(`${to}: `);
     expect(existsSync(`${to}.unfinished`)).to.equal(false);
 
     copied = await startServer(to, SERVED);
-    // Of rooms and of logs: rows are written before it is said how far they are.
+    // Both services rebuild: rows are written before their checkpoint.
     expect(builtAnew(copied)).to.be.at.least(2);
     await expectIn(copied, before);
     const checked = await run(['reindex', '--check', '--data-dir', to]);
@@ -108,7 +108,7 @@ describe('a backup', function () {
     expect(await copied.stop()).to.equal(0);
   });
 
-  it('is for this user alone', async () => {
+  it('is readable by the current user only', async () => {
     done(await backup(place('closed')));
     const open: string[] = [];
     const look = (path: string) => {
@@ -121,7 +121,7 @@ describe('a backup', function () {
     expect(readdirSync(place('closed'))).to.include.members(['eventstore', 'mongo', 'secret', 'stores']);
   });
 
-  it('is not there at all, or whole, whenever it is killed, and the next one begins anew', async () => {
+  it('is complete or absent when killed at any moment, and the next run starts over', async () => {
     const to = place('killed');
     const under = work();
     let isWhole = false;
@@ -135,7 +135,7 @@ describe('a backup', function () {
       while (!isOver && !isSeen()) await setImmediate();
       killed.process.kill('SIGKILL');
       await killed.ended;
-      // It may have come to its end in the same moment.
+      // The backup may have completed in the same moment.
       isWhole = existsSync(to);
       if (isWhole) break;
     }
@@ -146,7 +146,7 @@ describe('a backup', function () {
     expect(await copied.stop()).to.equal(0);
   });
 
-  it('is not made of given servers: it says what is', async () => {
+  it('refuses configured servers and names the alternative', async () => {
     const to = place('given');
     const given = ['--mongo-url', 'mongodb://127.0.0.1:1', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'];
     const { code, stdout, stderr } = await run(['backup', to, ...given]);
@@ -155,13 +155,13 @@ describe('a backup', function () {
     expect(existsSync(to)).to.equal(false);
   });
 
-  it('takes the place of nothing', async () => {
+  it('refuses an existing target directory', async () => {
     const { code, stdout, stderr } = await backup(directory.path);
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.equal(`annals: ${directory.path} already exists; choose a new directory\n`);
   });
 
-  it('is not made inside the data directory, by whatever way', async () => {
+  it('refuses a target inside the data directory, also through symbolic links', async () => {
     const link = place('link');
     symlinkSync(dataDir, link);
     for (const to of [join(dataDir, 'copy'), join(dataDir, 'new', 'copy'), join(link, 'files', 'copy'), dataDir]) {
@@ -175,7 +175,7 @@ describe('a backup', function () {
     expect(readdirSync(dataDir).filter((name) => name.includes('copy'))).to.deep.equal([]);
   });
 
-  it('leaves nothing when it is interrupted', async () => {
+  it('leaves nothing behind when interrupted', async () => {
     const to = place('interrupted');
     const interrupted = start(['backup', to, '--data-dir', dataDir]);
     await interrupted.printed(/event store/);
@@ -185,7 +185,7 @@ describe('a backup', function () {
     expect(readdirSync(directory.path).filter((name) => name.startsWith('interrupted'))).to.deep.equal([]);
   });
 
-  it('is served at once as it is where nothing happened meanwhile, running or not', async () => {
+  it('is served without a rebuild when nothing was written meanwhile, whether the server runs or not', async () => {
     await room.post('before');
     const before = await messagesIn(server, room);
     done(await backup(place('quiet')));

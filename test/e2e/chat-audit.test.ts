@@ -1,4 +1,4 @@
-/** What auditors were told is told for ever, also of what is gone from the log itself. */
+/** The audit log stays complete when the events it derives from are deleted. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { ask, devLogin, type Member } from '../support/chat-client.js';
 import { run } from '../support/command-line.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-describe('the audit log of the chat, for an operator', function () {
+describe('chat audit log across scavenges', function () {
   this.timeout(180_000);
   const directory = temporaryDirectory();
   let server: Server;
@@ -19,7 +19,7 @@ describe('the audit log of the chat, for an operator', function () {
   });
   const annals = (...args: readonly string[]) => run([...args, '--data-dir', directory.path]);
 
-  it('is the same after a scavenge and a rebuild, of deleted messages and channels and of who was erased', async () => {
+  it('survives a scavenge and a rebuild, for deleted messages, deleted channels and erased users', async () => {
     const base = server.urls.chat!;
     const admin = await devLogin(base, 'admin@localhost');
     const bob = await devLogin(base, 'bob@example.org');
@@ -43,7 +43,7 @@ describe('the audit log of the chat, for an operator', function () {
       await as(admin, 'POST', `/users/${bob.id}/reset-password`, { password });
     const events = async () => (await annals('replay', '--service', 'chat')).stdout;
     await eventually(async () => (await events()).match(/ActKept/g)?.length === 5);
-    // An id may begin with a hyphen.
+    // An id may begin with a hyphen, hence `--`.
     const erasing = ['erase', 'user', '--yes', '--data-dir', directory.path, '--', bob.id];
     expect(await run(erasing)).to.include({ code: 0 });
     const entries = async () => (await as(admin, 'GET', '/admin/audit-log?limit=100')).entries;
@@ -62,7 +62,7 @@ describe('the audit log of the chat, for an operator', function () {
       'channel.create',
     ]);
 
-    // What an act is told by is gone once all that ends streams has been done.
+    // The events behind these entries are gone once all stream deletions are done.
     await eventually(async () => {
       await annals('scavenge');
       return !/ReplyDeleted|PasswordSet/.test(await events());

@@ -1,11 +1,11 @@
-/** The document of the chat keeps its word: hostile and honest hands are answered nothing that it does not say. */
+/** Checks the OpenAPI document of chat: valid and malformed requests get only documented answers. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin } from '../support/chat-client.js';
 import { Examined } from '../support/openapi-check.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-describe('the document of the chat', function () {
+describe('chat OpenAPI document', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let server: Server;
@@ -19,23 +19,23 @@ describe('the document of the chat', function () {
   });
 
   const unknown = (path: string) => path.replaceAll(/\{\w+\}/g, 'x');
-  /** The stream goes on, and after these the caller is signed in no more. */
+  /** The event stream never ends, and after these routes the caller is signed out. */
   const goesOn = (path: string, method: string) =>
     path !== '/events' && path !== '/auth/logout' && !(path === '/auth/sessions' && method === 'DELETE');
 
-  it('says all that strangers get', async () => {
+  it('documents every answer to anonymous callers', async () => {
     const chat = await Examined.at(server.urls.chat);
     await chat.storm(unknown, {});
   });
 
-  it('says all that an admin gets, of what is not there', async () => {
+  it('documents every answer to an admin about missing resources', async () => {
     const { token } = await devLogin(server.urls.chat!, 'admin@localhost');
     const chat = await Examined.at(server.urls.chat, { authorization: `Bearer ${token}` });
     await chat.storm(unknown, {}, goesOn);
     await chat.stall(unknown);
   });
 
-  it('says all that an admin gets, of what is there until it is deleted', async () => {
+  it('documents every answer to an admin about existing resources until they are deleted', async () => {
     const base = server.urls.chat!;
     const { token } = await devLogin(base, 'admin@localhost');
     const done = async (path: string, body: object) => {

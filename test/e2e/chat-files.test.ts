@@ -1,4 +1,4 @@
-/** Files of the chat with real processes: nothing of them in clear on the disk, and nothing half left by a crash. */
+/** Chat files with real processes: nothing in clear on disk, and nothing partial after a crash. */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
@@ -14,7 +14,7 @@ import { type Server, startServer } from '../support/server-process.js';
 
 const EMAIL = 'admin@localhost';
 
-/** A node as the tests of uploads ask it. */
+/** The node interface that the upload helpers expect. */
 const worldOf = (server: Server) => {
   const base = server.urls.chat ?? '';
   const as = (
@@ -27,11 +27,11 @@ const worldOf = (server: Server) => {
   return { base, as };
 };
 
-/** Without the locks of processes. */
+/** Disables locks between processes. */
 const storedIn = (directory: string, part: 'kept' | 'new'): string[] =>
   filesIn(join(directory, 'files', part)).filter((file) => !file.endsWith('lock'));
 
-describe('the files of the chat on the disk', function () {
+describe('chat files on disk', function () {
   this.timeout(180_000);
   let directory: ReturnType<typeof temporaryDirectory>;
   let server: Server;
@@ -44,7 +44,7 @@ describe('the files of the chat on the disk', function () {
     directory.remove();
   });
 
-  it('show no word of them, and no name', async () => {
+  it('contain no plaintext of contents or names', async () => {
     const world = worldOf(server);
     const admin = await devLogin(world.base, EMAIL);
     const words = 'the xylophone is in quarantine\n'.repeat(5000);
@@ -63,7 +63,7 @@ describe('the files of the chat on the disk', function () {
     expect(said.status).to.equal(200);
     await server.stop();
     const everything = bytesIn(directory.path);
-    // Looked for in what is there: or finding nothing would prove nothing.
+    // The sealed data is present, so that searching for plaintext is a valid check.
     expect(everything.includes('chat.file-')).to.equal(true);
     expect(storedIn(directory.path, 'kept').length).to.equal(3);
     const texts = [
@@ -76,12 +76,12 @@ describe('the files of the chat on the disk', function () {
     expect(shownIn(everything, texts)).to.deep.equal([]);
   });
 
-  it('are whole or not there after a crash: what was acknowledged is read, what was half is gone', async () => {
+  it('are complete or absent after a crash: acknowledged files are readable, partial ones are removed', async () => {
     const admin = await devLogin(server.urls.chat!, EMAIL);
     const kept: { readonly filename: string; readonly bytes: Buffer }[] = [];
     for (let round = 0; round < 3; round++) {
       const world = worldOf(server);
-      // One in the middle of its body, for certain; others wherever they are.
+      // One upload is certainly in the middle of its body; others anywhere.
       const half = request(`${world.base}/files`, {
         method: 'POST',
         headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
@@ -96,7 +96,7 @@ describe('the files of the chat on the disk', function () {
         kept.push({ filename, bytes });
         acknowledged.push(filename);
       });
-      // Some are cut off.
+      // Some uploads are cut off.
       const uploads = Promise.allSettled(uploading);
       await eventually(() => acknowledged.length >= 3);
       await server.stop('SIGKILL');
@@ -112,7 +112,7 @@ describe('the files of the chat on the disk', function () {
     expect(storedIn(directory.path, 'kept').length).to.be.at.least(kept.length);
   });
 
-  it('are told to be lost at a start without their directory, and all else goes on', async () => {
+  it('are reported missing at start when their directory is lost, while everything else works', async () => {
     const admin = await devLogin(server.urls.chat!, EMAIL);
     const { filename } = await uploaded(worldOf(server), admin);
     await server.stop();
@@ -127,7 +127,7 @@ describe('the files of the chat on the disk', function () {
     expect((await read(world, admin, `/files/${another.filename}`)).status).to.equal(200);
   });
 
-  it('are the same on every process of a machine', async () => {
+  it('are shared by all processes of a machine', async () => {
     const other = await startServer(directory.path, ['chat']);
     try {
       const [one, two] = [worldOf(server), worldOf(other)];

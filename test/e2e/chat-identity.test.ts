@@ -1,4 +1,4 @@
-/** People of the chat as an operator meets them: erased beside a server and without one, unreadable on the disk, mailed after a crash. */
+/** Chat users from the operator's view: erased with and without a running server, unreadable on disk, mailed after a crash. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { startPostOffice } from '../support/smtp-server.js';
 const OPEN = ['chat', '--auth-is-invite-required', 'false'];
 const SECRET = ['--auth-jwt-secret', 'f3b1c0de-5eed-4b1d-8f00-0123456789ab'];
 
-describe('the people of the chat, for an operator', function () {
+describe('chat users for an operator', function () {
   this.timeout(180_000);
   const directories: { remove(): void }[] = [];
   const fresh = () => {
@@ -22,10 +22,10 @@ describe('the people of the chat, for an operator', function () {
   after(() => {
     for (const each of directories) each.remove();
   });
-  /** An id may begin as an option does. */
+  /** An id may begin with a hyphen, hence `--`. */
   const erase = (dataDir: string, whom: string) => run(['erase', 'user', '--yes', '--data-dir', dataDir, '--', whom]);
 
-  it('are erased beside a running server, and without one', async () => {
+  it('can be erased beside a running server and without one', async () => {
     const dataDir = fresh();
     let server: Server = await startServer(dataDir, OPEN);
     try {
@@ -44,7 +44,7 @@ describe('the people of the chat, for an operator', function () {
       await eventually(async () => (await ask(base, 'GET', '/auth/me', { token: bob.token })).status === 401);
       const { body } = await ask(base, 'GET', '/users', { token: admin.token });
       expect(JSON.stringify(body)).not.to.match(/robert|bob/i);
-      // What was told of them is told to nobody again.
+      // Replayed events do not contain the erased user.
       const back = await EventStream.to(base, { token: admin.token, headers: { 'last-event-id': cursor } });
       await back.received(1, 'RESET');
       expect(JSON.stringify(back.frames)).not.to.match(/robert|bob@/i);
@@ -70,7 +70,7 @@ describe('the people of the chat, for an operator', function () {
     }
   });
 
-  it('leave no email, name, address, token or password on the disk that could be read', async () => {
+  it('leave no readable email, name, address, token or password on disk', async () => {
     const dataDir = fresh();
     const post = await startPostOffice();
     const mail = ['--email-host', '127.0.0.1', '--email-port', String(post.port)];
@@ -96,7 +96,7 @@ describe('the people of the chat, for an operator', function () {
       post.stop();
     }
     const everything = bytesIn(dataDir);
-    // Stored as it is: or looking for texts would prove nothing.
+    // The data is uncompressed, so that searching for plaintext is a valid check.
     for (const clear of ['chat.roster-main', 'UserAdded', 'SessionOpened', 'LinkMailed'])
       expect(everything.includes(clear), clear).to.equal(true);
     const readable = everything.toString('latin1').toLowerCase();
@@ -104,7 +104,7 @@ describe('the people of the chat, for an operator', function () {
     expect(secrets.filter((text) => everything.includes(Buffer.from(text, 'utf16le')))).to.deep.equal([]);
   });
 
-  it('get the mail they asked for after a crash too, and once', async () => {
+  it('get a requested mail exactly once, also after a crash', async () => {
     const dataDir = fresh();
     const post = await startPostOffice(1000);
     const flags = [
@@ -122,7 +122,7 @@ describe('the people of the chat, for an operator', function () {
       await post.refuse(2);
       server = await startServer(dataDir, flags);
       const letter = await post.letterTo('ada@example.org');
-      // Another start sends nothing again, once the log knows that it was sent.
+      // A restart does not send again once the log records the delivery.
       await server.stop();
       server = await startServer(dataDir, flags);
       expect((await login()).status).to.equal(200);

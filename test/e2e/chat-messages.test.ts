@@ -1,4 +1,4 @@
-/** The chat as its users run it: killed while they talk, started again, and its data directory read by its bytes. */
+/** Chat under kills: clients post while the server is killed and restarted; its data directory contains no plaintext. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -9,7 +9,7 @@ import { type Server, startServer } from '../support/server-process.js';
 
 const FLAGS = ['chat', '--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
 
-/** A request with a key, to be sent any number of times, and its first answer if there was one. */
+/** A request with an idempotency key that may be repeated, and its first answer if there was one. */
 interface Sent {
   readonly path: string;
   readonly key: string;
@@ -17,7 +17,7 @@ interface Sent {
   answer?: Answered;
 }
 
-describe('people who talk while the server is killed', function () {
+describe('chat clients during server kills', function () {
   this.timeout(180_000);
   const directory = temporaryDirectory();
   let server: Server;
@@ -41,7 +41,7 @@ describe('people who talk while the server is killed', function () {
     return answered.body;
   };
 
-  it('find all that was acknowledged, once, and what they send again is told as the first time', async () => {
+  it('find every acknowledged message exactly once, and get the first answer for repeated requests', async () => {
     const { channel } = await done('POST', '/channels', { name: 'talk' });
     const { message } = await done('POST', `/channels/${channel.id}/messages`, { content: 'first' });
     const all: Sent[] = [];
@@ -71,7 +71,7 @@ describe('people who talk while the server is killed', function () {
     for (const sent of all) {
       const again = await send(sent);
       expect(again.status, JSON.stringify(again.body)).to.equal(200);
-      // Its thread has gone on meanwhile only in what comes after.
+      // The thread summary may include replies posted meanwhile.
       if (sent.answer) expect(again.body).to.deep.equal(sent.answer.body);
     }
     const said: string[] = [];
@@ -91,7 +91,7 @@ describe('people who talk while the server is killed', function () {
     expect(history).to.have.length(1);
   });
 
-  it('are told after a restart of private channels what they may see, and go on where they were', async () => {
+  it('resume private channels after a restart with the same visibility', async () => {
     const bob = await devLogin(base(), 'bob@example.org');
     const { channel } = await done('POST', '/channels', {
       name: 'private',
@@ -114,7 +114,7 @@ describe('people who talk while the server is killed', function () {
     expect((await ask(base(), 'GET', path, { token: cyd.token })).status).to.equal(404);
   });
 
-  it('leave no word of it in the data directory', async () => {
+  it('leave no plaintext in the data directory', async () => {
     const words = ['Wolpertinger', 'Zwiebelfisch', 'Kummerspeck', 'Ohrwurm', 'Fernweh', 'Backpfeife', 'Katzenjammer'];
     const [name, topic, content, edited, reply, reaction, direct] = words;
     const { channel } = await done('POST', '/channels', { name, topic });
@@ -130,7 +130,7 @@ describe('people who talk while the server is killed', function () {
     expect(messages[0]).to.deep.include({ content: edited, reactions: { [reaction!]: [ada.id] } });
     await server.stop();
     const everything = bytesIn(directory.path);
-    // Stored as it is, unpacked: or looking for texts would prove nothing.
+    // The data is uncompressed, so that searching for plaintext is a valid check.
     expect(everything.includes('chat.message-')).to.equal(true);
     expect(everything.includes('chat_messages_v')).to.equal(true);
     for (const word of [...words, 'eve@example.org']) {

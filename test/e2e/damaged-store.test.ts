@@ -1,4 +1,4 @@
-/** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
+/** Damaged stores: the program refuses to start on them, names the problem, and leaves no process running. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { run } from '../support/command-line.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
 import { ANNALS, FREE_PORTS, startServer } from '../support/server-process.js';
 
-/** Ends when it and all that it started have closed their output. */
+/** Resolves when the process and everything it started have closed their output. */
 const starting = (command: 'serve' | 'engines', dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const more = command === 'serve' ? ['rooms', ...FREE_PORTS] : [];
@@ -30,7 +30,7 @@ describe('a damaged store', function () {
     mongo: join(damaged, 'mongo/data.mdb'),
   };
 
-  /** A room with one message. */
+  /** Creates a room with one message. */
   let bob: RoomClient;
   let marked: string;
 
@@ -49,7 +49,7 @@ describe('a damaged store', function () {
   });
   after(() => directory.remove());
 
-  /** Wherever the id of the one message stands in a file. */
+  /** Corrupts every occurrence of the message's id in a file. */
   function damageEach(file: string, damage: (bytes: Buffer, at: number) => void) {
     const bytes = readFileSync(file);
     let hits = 0;
@@ -59,7 +59,7 @@ describe('a damaged store', function () {
   }
 
   for (const [engine, file] of Object.entries(files)) {
-    // What starts the engines is the same in both commands; the one that would serve loads much besides.
+    // Both commands start the engines in the same way; `serve` loads much more besides.
     for (const [what, damage, says, command] of [
       ['empty', () => truncateSync(file, 0), /data\.mdb is empty, but a store was there: restore/, 'serve'],
       ['missing', () => rmSync(file), /data\.mdb is missing, but a store was there: restore/, 'engines'],
@@ -71,11 +71,11 @@ describe('a damaged store', function () {
       ],
       ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],
     ] as const) {
-      it(`keeps the program from starting, in one line, when that of ${engine} is ${what}`, async () => {
+      it(`prevents the start with one error line when the store of ${engine} is ${what}`, async () => {
         damage();
         const { code, stderr } = await starting(command, damaged);
         expect(code).to.equal(1);
-        // Where the cut leaves half of an inner page, lmdb has a line of its own.
+        // If the cut leaves half of an inner page, LMDB reports its own error.
         expect(stderr)
           .to.match(/^(internal error, index points to [^\n]*\n+)*annals: [^\n]*\n$/)
           .and.match(says);
@@ -85,7 +85,7 @@ describe('a damaged store', function () {
     }
   }
 
-  it('is told from one of the other engine, which neither writes into', async () => {
+  it('is distinguished from the store of another engine, and neither is written to', async () => {
     const swap = () => {
       const aside = join(damaged, 'aside');
       renameSync(files.eventstore, aside);
@@ -105,7 +105,7 @@ describe('a damaged store', function () {
     ['eventstore', 'mongo'],
     ['mongo', 'eventstore'],
   ] as const) {
-    it(`keeps the program from starting when only that of ${other} was restored, each time`, async () => {
+    it(`prevents every start while only the store of ${other} was restored`, async () => {
       for (const name of [engine, 'stores']) rmSync(join(damaged, name), { recursive: true });
       for (const [time, command] of [
         ['first', 'serve'],
@@ -123,7 +123,7 @@ describe('a damaged store', function () {
     });
   }
 
-  it('keeps the program from starting, and nothing running, when its address cannot be written', async () => {
+  it('prevents the start and leaves no process running when its address file cannot be written', async () => {
     mkdirSync(join(damaged, 'runtime.json.new'));
     const { code, stderr } = await serve(damaged);
     expect(code).to.equal(1);
@@ -131,7 +131,7 @@ describe('a damaged store', function () {
     for (const each of ['', 'eventstore', 'mongo']) lockDirectory(join(damaged, each)).release();
   });
 
-  it('tells how many events it leaves out, in metrics and health, and goes on', async () => {
+  it('reports the number of skipped events in metrics and health, and keeps serving', async () => {
     damageEach(files.eventstore, (bytes, at) => {
       bytes[at + 2]! ^= 1;
     });
@@ -152,7 +152,7 @@ describe('a damaged store', function () {
     expect(server.lines.filter((line) => line.includes('is damaged and left out'))).to.have.length(1);
   });
 
-  it('is told where a row of a read model is damaged, with 503, until it is built anew', async () => {
+  it('answers 503 for a damaged row of a read model until it is rebuilt', async () => {
     damageEach(files.mongo, (bytes, at) => bytes.fill(0, at, at + 8));
     const server = await startServer(damaged, ['rooms']);
     const base = server.urls.rooms ?? '';
@@ -164,7 +164,7 @@ describe('a damaged store', function () {
     expect(await server.stop()).to.equal(0);
   });
 
-  it('is told from one that is whole', async () => {
+  it('is distinguished from an intact store', async () => {
     const server = await startServer(damaged, ['rooms']);
     expect(await server.stop()).to.equal(0);
   });

@@ -1,4 +1,4 @@
-/** The documents keep their word: what hostile hands get from every route is what its document says, no more, no less. */
+/** Checks the OpenAPI documents: malformed requests to every route get only documented answers. */
 import { once } from 'node:events';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -11,10 +11,10 @@ import { type Server, startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';
 const EMAIL = 'ada@example.com';
-/** Hits of one network in a minute: more than the examination sends, also of half of them at once. */
+/** Rate limit for hits per network and minute: above what the checks send, even with half of them concurrent. */
 const HITS = 600;
 
-describe('the documents', function () {
+describe('OpenAPI documents', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let open: Server;
@@ -36,7 +36,7 @@ describe('the documents', function () {
     directory.remove();
   });
 
-  it('of the rooms say all that hostile hands can get, and nothing else', async () => {
+  it('cover every answer of rooms to malformed requests', async () => {
     const rooms = await Examined.at(open.urls.rooms);
     const { publicKey: signingPublicKey } = await newSigner();
     const create = (more = {}) => rooms.ask('POST', '/rooms', { body: { signingPublicKey }, ...more });
@@ -57,7 +57,7 @@ describe('the documents', function () {
     await rooms.storm((path) => path.replace('{roomId}', roomId), {});
     for (const [path, method, { requestBody }] of rooms.operations) {
       const target = path.replace('{roomId}', roomId);
-      // A body of its own for every mistake: with the right token they come as far as they can.
+      // A separate body for each mistake; with the right token requests reach the validation.
       if (requestBody)
         for (const body of ['{', '[]', Buffer.alloc(70_000, ' ')])
           await rooms.ask(method, path, { target, headers: bearing, body });
@@ -110,7 +110,7 @@ describe('the documents', function () {
     expect(rooms.unseen()).to.deep.equal([]);
   });
 
-  it('of the meetings say all that hostile hands can get, and nothing else', async () => {
+  it('cover every answer of meeting to malformed requests', async () => {
     const url = open.urls.meeting ?? '';
     const meeting = await Examined.at(url);
     const create = (body: object, headers = {}) => meeting.ask('POST', '/api/rooms', { body, headers });
@@ -145,7 +145,7 @@ describe('the documents', function () {
     expect(meeting.unseen()).to.deep.equal([]);
   });
 
-  it('of analytics say all that hostile hands can get, and nothing else', async () => {
+  it('cover every answer of analytics to malformed requests', async () => {
     const url = open.urls.analytics ?? '';
     const analytics = await Examined.at(url, { authorization: `Bearer ${ADMIN}` });
     const target = (path: string) => path.replace('{id}', 'x').replace('{part}', 'nothing');
@@ -196,18 +196,18 @@ describe('the documents', function () {
     await analytics.ask('POST', '/api/auth/logout', { body: {} });
     const flood = { body: Array(100).fill(hit) };
     for (let sent = 0; sent <= HITS; sent += 100) await analytics.ask('POST', '/api/collect', flood);
-    // One alone may come just when the limit has let the next through.
+    // A single request may arrive just when the rate limit admits the next.
     await Promise.all(Array.from({ length: 50 }, () => analytics.ask('POST', '/api/collect', { body: hit })));
     expect(analytics.unseen()).to.have.members([
-      // Whoever has signed out is nobody when they ask again.
+      // After signing out, further requests are anonymous.
       'POST /api/auth/logout 422',
-      // Days, and hits, that are no longer kept take days.
+      // Expiry of days and hits takes days, so 410 cannot be provoked.
       'POST /api/cleanup 422',
       'POST /api/collect 410',
     ]);
   });
 
-  it('of the log service say all that hostile hands can get, and nothing else', async () => {
+  it('cover every answer of logs to malformed requests', async () => {
     const doors = [
       [open.urls.logs, {}, foreign, 10],
       [
@@ -217,7 +217,7 @@ describe('the documents', function () {
         20,
       ],
     ] as const;
-    // What stalls takes its time: at both at once.
+    // Stalled requests take long, hence both at once.
     const examining = doors.map(async ([url, credentials]) => {
       const logs = await Examined.at(url, credentials);
       await logs.stall((path) => path);
@@ -236,7 +236,7 @@ describe('the documents', function () {
           await logs.ask(method, path, { headers, body });
       }
       await logs.ask('GET', '/api/logs/aggregate', { target: '/api/logs/aggregate?groupBy=level' });
-      // Takes whatever is posted.
+      // Accepts every post.
       const webhookUrl = `${open.urls.logs}/api/ingest`;
       await logs.ask('POST', '/api/alerts/test-webhook', { body: { webhookUrl: 'http://169.254.169.254/' } });
       await eventually(async () => !(await logs.ask('GET', '/api/reindex')).text.includes('"running"'));
@@ -244,21 +244,21 @@ describe('the documents', function () {
       await Promise.all(several);
       await logs.ask('POST', '/api/reindex', { target: '/api/reindex?async=true' });
       await logs.ask('POST', '/api/alerts/test-webhook', { body: { webhookUrl } });
-      // Records that are no longer kept take days.
+      // Expiry of records takes days, so 410 cannot be provoked.
       expect(logs.unseen()).to.deep.equal(['POST /api/ingest 410']);
     }
   });
 
-  it('of the log service begin people with bodies that are taken, and change nothing besides', async () => {
+  it('give example bodies for logs that are accepted and change nothing else', async () => {
     const logs = await Examined.at(open.urls.logs);
     const before = JSON.parse((await logs.ask('GET', '/api/alerts/config')).text).policy;
     for (const [path, method, { requestBody }] of logs.operations)
       for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
         if (schema.properties && Object.keys(schema.properties).length === 0) continue;
         expect(example, `${method} ${path} ${type}`).not.equal(undefined);
-        // It would call somebody.
+        // Would call an external webhook.
         if (path === '/api/alerts/test-webhook') continue;
-        // As the reference sends it, which quotes texts of a type that has JSON in its name.
+        // Quoted as text, as the interactive reference sends any type with JSON in its name.
         const isText = typeof example === 'string' && !type.includes('json');
         const body = isText ? example : JSON.stringify(example);
         const { status, text } = await logs.ask(method, path, { headers: { 'content-type': type }, body });
@@ -271,7 +271,7 @@ describe('the documents', function () {
     await logs.ask('PUT', '/api/alerts/config', { body: { webhookUrl: null } });
   });
 
-  it('of the operations port say all that hostile hands can get, and nothing else', async () => {
+  it('cover every answer of the operations port to malformed requests', async () => {
     const operations = await Examined.at(open.urls.operations);
     await operations.storm((path) => path, foreign);
     for (const [path, method] of operations.operations) {

@@ -1,4 +1,4 @@
-/** What somebody gets who has copies of both databases, log and keys, and not the secret: nothing that opens. */
+/** A stolen copy of both databases, log and keys, without the secret: nothing can be decrypted. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
@@ -24,7 +24,7 @@ describe('a dump of log and keys', function () {
     directory.remove();
   });
 
-  it('neither makes the session token of a living room nor opens an event', async () => {
+  it('allows neither forging the session token of a room nor decrypting an event', async () => {
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     await ada.post('for us alone');
     const { mongoUrl, eventStoreUrl } = findRuntime(directory.path)!;
@@ -45,7 +45,7 @@ describe('a dump of log and keys', function () {
     expect(found).to.deep.equal([]);
   });
 
-  it('is of use only with the secret, which was made at the first start for this user alone', () => {
+  it('is useful only with the secret, a file created at the first start with access for this user only', () => {
     const path = join(directory.path, 'secret');
     expect(readFileSync(path, 'utf8').trim()).to.have.length.greaterThan(32);
     expect((statSync(path).mode & 0o777).toString(8)).to.equal('600');
@@ -53,7 +53,7 @@ describe('a dump of log and keys', function () {
   });
 });
 
-/** Everything of 32 bytes that the key database holds: each might be a key. */
+/** Every 32-byte value in the key database: each might be a key. */
 async function binariesOf(url: string): Promise<Buffer[]> {
   const client = await MongoClient.connect(url);
   const database = client.db('annals_keys');

@@ -1,4 +1,4 @@
-/** What all share of a server, from the outside: a whole house is served, and a network that wants all of it is told. */
+/** Shared server capacity: a household is served in full; a network that tries to take everything is limited. */
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -7,11 +7,11 @@ import { expect } from 'chai';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-/** What the usual limit of 1024 open files leaves for connections. */
+/** Connections that the usual limit of 1024 open files allows. */
 const CONNECTIONS = 768;
 const PEOPLE = 50;
 
-describe('what all share of a server', function () {
+describe('shared connection capacity', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const agent = new Agent({ keepAlive: false });
@@ -35,19 +35,19 @@ describe('what all share of a server', function () {
     return Number(new RegExp(`^${name}\\{budget="${budget}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]);
   }
 
-  /** Its head is here; that of a stream is left open, and what is no stream is read. */
+  /** Resolves with the response head; event streams stay open, other bodies are read. */
   async function get(service: string, path: string, localAddress = '127.0.0.1'): Promise<IncomingMessage> {
     const asked = request(`${server.urls[service]}${path}`, { agent, localAddress }).end();
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
-    // That its connection is closed at last is no failure.
+    // The server may close the connection at the end.
     response.on('error', () => {}).resume();
     if (response.statusCode === 200) streams.push(asked);
     return response;
   }
 
-  it('is enough for fifty people of one house, with four streams each, who all post at once', async () => {
+  it('serves fifty people behind one address with four streams each, all posting at once', async () => {
     const base = server.urls.rooms ?? '';
-    // Not all at once: a busy machine answers 503 to who would wait too long, and coming is not what this is about.
+    // Joins are paced: a busy machine answers 503 to long waits, and joining is not tested here.
     const people: RoomClient[] = [];
     for (let nth = 0; nth < PEOPLE; nth += 5)
       people.push(...(await Promise.all([0, 1, 2, 3, 4].map((more) => createRoom(base, `${nth + more}`)))));
@@ -61,7 +61,7 @@ describe('what all share of a server', function () {
     expect(await gauge('annals_budget_used', 'streams')).to.equal(4 * PEOPLE);
   });
 
-  it('is left for others by a network that opens streams until it is told that it has its share', async () => {
+  it('leaves capacity for others when a network opens streams up to its limit', async () => {
     let refused: IncomingMessage | undefined;
     for (let nth = 0; nth < CONNECTIONS && !refused; nth++) {
       const response = await get('logs', '/api/logs/tail');
@@ -77,7 +77,7 @@ describe('what all share of a server', function () {
     expect((await get('rooms', `/rooms/${ada.roomId}/events`, '127.0.0.2')).statusCode).to.equal(401);
   });
 
-  it('is one share for all who come through a proxy that is not trusted, and the log says so', async () => {
+  it('counts all clients behind an untrusted proxy as one, and logs it', async () => {
     const said = () => server.lines.filter((line) => line.includes('server.trustedProxies')).length;
     expect(said()).to.equal(0);
     for (const forwarded of ['192.0.2.1', '192.0.2.2'])
@@ -86,7 +86,7 @@ describe('what all share of a server', function () {
     expect(said()).to.equal(1);
   });
 
-  it('is told in the metrics, with how much there is', async () => {
+  it('reports usage and limits in metrics', async () => {
     for (const budget of ['connections', 'requests', 'streams', 'bodies', 'logs.intake']) {
       const most = await gauge('annals_budget_limit', budget);
       expect(most, budget).to.be.greaterThan(0);

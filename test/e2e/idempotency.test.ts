@@ -1,14 +1,14 @@
-/** One Idempotency-Key on two nodes at the same moment, and again after both have gone: processes that share the engines. */
+/** One Idempotency-Key on two nodes at the same moment and after restarts: processes that share the engines. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, type Entered, type StoredMessage } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-/** Of each kind of request and of each pair of bodies. */
+/** Rounds per kind of request and pair of bodies. */
 const ROUNDS = 15;
 
-/** What is answered 503 may be sent again, and is the same request then: a busy machine is late with some. */
+/** A 503 may be repeated as the same request: a busy machine may be late. */
 async function whenAvailable<Answer extends { readonly status: number }>(send: () => Promise<Answer>) {
   for (;;) {
     const answer = await send();
@@ -19,17 +19,17 @@ async function whenAvailable<Answer extends { readonly status: number }>(send: (
 interface Asked {
   readonly path: string;
   readonly token?: string;
-  /** The second is another one where the round is about two bodies. */
+  /** The second body; differs from the first in rounds with two bodies. */
   readonly bodies: readonly [object, object];
 }
 
-describe('an Idempotency-Key', function () {
+describe('an Idempotency-Key across nodes', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let nodes: Server[] = [];
   const flags = ['rooms', 'logs', '--rooms-create-per-hour', '100000'];
   const start = async () => {
-    // The first brings the engines.
+    // The first node starts the engines.
     const first = await startServer(directory.path, flags);
     nodes = [first, await startServer(directory.path, flags)];
   };
@@ -81,7 +81,7 @@ describe('an Idempotency-Key', function () {
     signature: 'c2lnbmF0dXJl',
   });
 
-  /** What is sent, and how often it may be in its room afterwards. */
+  /** The request, and how often its effect may be in the room afterwards. */
   const kinds: {
     readonly [what: string]: () => Promise<Asked & { count?: (seen: string) => Promise<number> }>;
   } = {
@@ -133,10 +133,10 @@ describe('an Idempotency-Key', function () {
     ).body;
 
   for (const [what, prepare] of Object.entries(kinds)) {
-    it(`answers both nodes the same of one ${what}, to the byte, and says 422 to another body`, async () => {
+    it(`returns byte-equal answers on both nodes for one ${what}, and 422 for another body`, async () => {
       const round = async (index: number) => {
         const { path, token, bodies, count } = await prepare();
-        // There are no two ways to burn a room.
+        // Burning a room has no second body.
         const same = index % 2 === 0 || what === 'burn';
         const key = text(random(12));
         const send = (node: number) => ask(node, path, key, same ? bodies[0] : (bodies[node] ?? {}), token);
@@ -156,12 +156,12 @@ describe('an Idempotency-Key', function () {
     });
   }
 
-  it('finds a room burned that another node has burned', async () => {
+  it('answers for a room that another node has burned', async () => {
     const { roomId, sessionToken: token } = await makeRoom();
     const read = () => call(base(1), 'GET', `/rooms/${roomId}/state`, { token });
     expect((await read()).status).to.equal(200);
     expect((await call(base(0), 'POST', `/rooms/${roomId}/burn`, { token })).status).to.equal(200);
-    // Nothing tells the other node but the log.
+    // The other node learns of it only from the log.
     while ((await read()).status !== 404);
     const post = await call(base(1), 'POST', `/rooms/${roomId}/messages`, {
       token,
@@ -170,7 +170,7 @@ describe('an Idempotency-Key', function () {
     expect(post.status).to.equal(404);
   });
 
-  it('is remembered over restarts: a create, also of a room that has ended, and a rebuild of the index', async () => {
+  it('is remembered across restarts for creates, also of ended rooms, and for index rebuilds', async () => {
     const [kept, ended] = [await person('Ada'), await person('Eve')];
     const keys = [text(random(12)), text(random(12)), text(random(12))] as const;
     const rebuild = (node: number, key: string) => ask(node, '/api/reindex', key, {}, undefined, 'logs');
@@ -194,7 +194,7 @@ describe('an Idempotency-Key', function () {
     expect((await rebuild(1, text(random(12)))).text).not.to.equal(rebuilt.text);
   });
 
-  it('is served by nodes of which the runtime has nothing to warn', () => {
+  it('causes no runtime warnings on the nodes', () => {
     const warnings = nodes.flatMap(({ lines }) => lines).filter((line) => /Warning:/.test(line));
     expect(warnings).to.deep.equal([]);
   });

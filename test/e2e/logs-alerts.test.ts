@@ -1,4 +1,4 @@
-/** The log service as its users run it: alerts, documents and the command line, over crashes of the whole program. */
+/** The log service for its users: alerts, documents and the command line, across crashes of the whole program. */
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,11 +79,11 @@ describe('the log service', function () {
     directory.remove();
   };
 
-  describe('while it runs', () => {
+  describe('while running', () => {
     before(() => open('0'));
     after(close);
 
-    it('takes a file from a producer once, however often it is imported, and answers about it', async () => {
+    it('imports a file of a producer exactly once, however often, and answers queries about it', async () => {
       writeFileSync(
         join(directory.path, 'shop.ndjson'),
         lines(2500, { level: 'warn', message: 'low stock', sku: 'a1' }),
@@ -104,7 +104,7 @@ describe('the log service', function () {
       expect((await logs(['import', '-'], '{}\n', 'a-wrong-token')).stderr).to.match(/\(401\)/);
     });
 
-    it('lets nobody change alerts who may not', async () => {
+    it('refuses alert changes without permission', async () => {
       for (const [method, path] of [
         ['GET', '/api/alerts/config'],
         ['PUT', '/api/alerts/config'],
@@ -122,7 +122,7 @@ describe('the log service', function () {
       }
     });
 
-    it('tells of its alerts in /health, but no secret', async () => {
+    it('shows alerts in /health without secrets', async () => {
       await ask('PUT', '/api/alerts/config', { enabled: true, webhookUrl: receiver.url });
       const health = await (await fetch(`${url}/health`)).text();
       expect(health).not.to.include(receiver.url).and.not.include(SECRET).and.not.include(TOKEN);
@@ -130,13 +130,13 @@ describe('the log service', function () {
       expect(JSON.parse(health).alertPolicy).to.include({ webhookUrl: '[configured]', windowMinutes: 5 });
     });
 
-    it('tells those it alerts the address at which it listens, on whatever port', async () => {
+    it('includes its own address in alert deliveries, on any port', async () => {
       await ask('PUT', '/api/alerts/config', { enabled: true, webhookUrl: receiver.url });
       expect((await ask('POST', '/api/alerts/test-webhook')).status).to.equal(200);
       expect(JSON.parse(receiver.received.at(-1)!.body)).to.include({ serviceUrl: url });
     });
 
-    it('documents every route, in JSON and YAML alike, with both ways to sign in', async () => {
+    it('documents every route in JSON and YAML, with both sign-in schemes', async () => {
       const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
       const { valid, errors } = await new Validator().validate(structuredClone({ ...document }));
       expect(errors ?? []).to.deep.equal([]);
@@ -175,11 +175,11 @@ describe('the log service', function () {
     });
   });
 
-  describe('killed and started again', () => {
+  describe('killed and restarted', () => {
     before(open);
     after(close);
 
-    it('follows new records through a crash of the whole program', async () => {
+    it('resumes the live tail after a crash of the whole program', async () => {
       const tail = start(['logs', 'tail', 'order', '-n', '1', '--url', url, '--token', TOKEN], {
         cwd: directory.path,
       });
@@ -194,7 +194,7 @@ describe('the log service', function () {
       expect(stdout.trim().split('\n')).to.have.length(2);
     });
 
-    it('raises one signed alert for errors, and delivers it though it is killed in the middle of that', async () => {
+    it('raises one signed alert for errors and delivers it despite kills during delivery', async () => {
       receiver.respond = () => {};
       await ask('PUT', '/api/alerts/config', {
         enabled: true,

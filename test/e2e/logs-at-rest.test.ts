@@ -1,4 +1,4 @@
-/** What whoever copies the data directory can read of log records without a key: nothing. Judged by its bytes. */
+/** What a copy of the data directory reveals about log records without a key: nothing. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { serialize } from 'bson';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { bytesIn, filesIn } from '../support/directory-contents.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server-process.js';
 
-/** Fields, values and words that occur nowhere but in these records; the messages become event names. */
+/** Fields, values and words that occur only in these records; the messages become event names. */
 const RECORDS = [
   {
     message: 'xylophone quarantined',
@@ -29,13 +29,13 @@ const TEXTS = [
 ];
 
 describe('the log index at rest', () => {
-  it('shows no word, name, value or guessable digest of a record, and finds them all the same', async () => {
+  it('contains no word, name, value or guessable digest of a record, while all stay searchable', async () => {
     const directory = temporaryDirectory();
     try {
       const server = await startServer(directory.path, ['logs']);
       try {
         const client = logClient(server.urls.logs ?? '');
-        // So many that some stand in blocks of their own, some in one that gathers.
+        // Enough records for several sealed blocks and an open one.
         const filling = Array.from({ length: 1500 }, (_, n) => ({ ...RECORDS[n % 3], n }));
         expect((await client.ingest(filling)).body.accepted).to.equal(1500);
         for (const each of RECORDS) expect((await client.ingest([each])).body.accepted).to.equal(1);
@@ -52,7 +52,7 @@ describe('the log index at rest', () => {
       }
       expect(filesIn(directory.path).length).to.be.greaterThan(1);
       const everything = bytesIn(directory.path);
-      // Stored as it is, unpacked: or looking for texts would prove nothing.
+      // The data is uncompressed, so that searching for plaintext is a valid check.
       expect(everything.includes('logs_records_v')).to.equal(true);
       expect(everything.includes('logs.batch-default')).to.equal(true);
       const readable = everything.toString('latin1').toLowerCase();
@@ -68,7 +68,7 @@ describe('the log index at rest', () => {
   });
 });
 
-/** FNV-1a, which anybody can compute, begun in whatever way. */
+/** FNV-1a, which anyone can compute, with any seed. */
 function fnv(text: string, seed: number): number {
   let value = seed;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
@@ -77,10 +77,10 @@ function fnv(text: string, seed: number): number {
 
 const SEEDS = [0, 1, 2, 3].map((more) => 0x811c9dc5 ^ more);
 
-/** A number as a BSON array has it, at one of its first places. */
+/** A number as one of the first elements of a BSON array. */
 const membersOf = (value: number) =>
   [0, 1, 2].map((at) => {
     const before = Array.from({ length: at }, () => 0);
-    // Type, name and value; behind the document's head, the array's and the members before it.
+    // Type, name and value, after the head of the document, the array's head and the elements before it.
     return Buffer.from(serialize({ a: [...before, value] }).subarray(11 + at * 7, 18 + at * 7));
   });

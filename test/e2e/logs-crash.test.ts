@@ -1,4 +1,4 @@
-/** The log service killed in the middle of its work: what it acknowledged is there, and what is sent again is once. */
+/** The log service killed during ingest: acknowledged records survive, and repeated requests are stored once. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -7,17 +7,17 @@ import type { Entry } from '../../application/logs/query/render-page.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server-process.js';
 
-/** LOG_KILLS=30 for a long run. */
+/** Number of kills; LOG_KILLS=30 for a long run. */
 const ROUNDS = Number(process.env.LOG_KILLS ?? 2);
 
-describe('the log service, killed under ingest', () => {
+describe('the log service, killed during ingest', () => {
   const directory = temporaryDirectory();
   after(() => directory.remove());
 
-  it('has every record it acknowledged, once', async function () {
+  it('stores every acknowledged record exactly once', async function () {
     this.timeout(60_000 * ROUNDS);
     const acknowledged = new Set<string>();
-    /** Requests with their keys, and how they were answered if they were. */
+    /** Requests with their keys, and their answers if any. */
     const requests: { records: object[]; key: string; answer?: object }[] = [];
     let sent = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -52,7 +52,7 @@ describe('the log service, killed under ingest', () => {
     const server = await startServer(directory.path, ['logs']);
     try {
       const client = logClient(server.urls.logs ?? '');
-      // As clients do: what was not answered, and now and then what was.
+      // Clients repeat requests without an answer, and some with one.
       for (const { records, key, answer } of [...unanswered, ...requests.slice(0, 30)]) {
         const again = await client.ingest(records, { 'idempotency-key': key });
         expect(again.status).to.equal(200);

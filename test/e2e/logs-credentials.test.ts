@@ -1,4 +1,4 @@
-/** The log service where it asks for credentials: who is let in, as whom, and to what. */
+/** The log service with credentials: who has access, as which producer, and to what. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Page } from '../../application/logs/query/render-page.js';
@@ -28,7 +28,7 @@ describe('the log service with credentials', () => {
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
   });
 
-  it('lets nobody in without', async () => {
+  it('refuses requests without credentials', async () => {
     const routes = [
       ['POST', '/api/ingest'],
       ['GET', '/api/logs'],
@@ -47,7 +47,7 @@ describe('the log service with credentials', () => {
     expect((await client.ask('GET', '/openapi.json')).status).to.equal(200);
   });
 
-  it('knows who sends by how they sign in, whatever the records say', async () => {
+  it('derives the producer from the credentials, whatever the records say', async () => {
     const record = [{ producerId: 'forged', producer: 'forged' }];
     const producers = [];
     for (const headers of [bearer('a-long-enough-token'), basic('ops', 'secret'), bearer('token-of-the-shop')])
@@ -59,12 +59,12 @@ describe('the log service with credentials', () => {
     expect(body.entries.map(({ producerId }) => producerId)).to.deep.equal(['shop']);
   });
 
-  it('lets a producer only send', async () => {
+  it('allows producers to ingest only', async () => {
     const { status } = await client.ask('GET', '/api/logs', { headers: bearer('token-of-the-shop') });
     expect(status).to.equal(403);
   });
 
-  it('shows no secret in its health', async () => {
+  it('shows no secret in /health', async () => {
     const { body } = await client.ask<object>('GET', '/health');
     expect(JSON.stringify(body)).to.not.match(/a-long-enough-token|secret|token-of-the-shop/);
   });

@@ -1,4 +1,4 @@
-/** The log service under requests made to fill its memory, in a process that has little of it. */
+/** The log service under requests that try to exhaust its memory, in a process with a small heap. */
 import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -53,7 +53,7 @@ describe('the log service with little memory', () => {
     await serves('bombs');
   }).timeout(120_000);
 
-  it('takes 50,000 records of a request and not one more', async () => {
+  it('accepts 50,000 records per request and not one more', async () => {
     const of = (count: number) => `${'{"a":1}\n'.repeat(count)}`;
     expect((await send(of(50_000))).body.accepted).to.equal(50_000);
     const { status, body } = await send(of(50_001));
@@ -61,13 +61,13 @@ describe('the log service with little memory', () => {
     expect(body.error).to.match(/50,000/);
   }).timeout(120_000);
 
-  it('takes a body of exactly 8 MiB unpacked, and none that is one byte longer', async () => {
+  it('accepts a body of exactly 8 MiB decompressed, and none that is one byte longer', async () => {
     const filled = (bytes: number) => '{"a":1}\n'.padEnd(bytes, '\n');
     expect((await send(gzipSync(filled(8 * MIB)), gzip)).body.accepted).to.equal(1);
     expect((await send(gzipSync(filled(8 * MIB + 1)), gzip)).status).to.equal(413);
   });
 
-  it('counts what bodies become, while they are unpacked too', async () => {
+  it('counts decompressed bytes while decompressing', async () => {
     const record = JSON.stringify({ text: 'x'.repeat(60_000) });
     const packed = gzipSync(`${record}\n`.repeat(135));
     expect(packed.length).to.be.lessThan(40_000);
@@ -82,7 +82,7 @@ describe('the log service with little memory', () => {
     expect(taken.length).to.be.greaterThan(0);
     expect(taken.length + refused.length).to.equal(done.length);
     for (const { body } of taken) expect(body.accepted).to.equal(135);
-    // All the room is given back.
+    // The whole budget is released afterwards.
     expect((await send(packed, gzip)).status).to.equal(200);
     const { body } = await client.ask<{ ingest: { waitingBytes: number } }>('GET', '/health');
     expect(body.ingest.waitingBytes).to.equal(0);

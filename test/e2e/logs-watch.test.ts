@@ -1,4 +1,4 @@
-/** Watched log files: growing, truncated, rotated, half-written, and a service that is killed while it reads them. */
+/** Watched log files: growing, truncated, rotated, with partial lines, and with the service killed while reading. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ describe('a watched directory', () => {
     const entries = await logClient(server.urls.logs ?? '').all(`producer=${producer}&order=asc`);
     return entries.map((entry) => entry.data.n as number);
   };
-  /** How many there are: to ask for that again and again costs less than to read them. */
+  /** Counts records; cheaper to poll than to read them. */
   const count = async (producer: string) => {
     const path = `/api/logs/aggregate?groupBy=level&producer=${producer}`;
     return (await logClient(server.urls.logs ?? '').ask<{ total: number }>('GET', path)).body.total;
@@ -48,13 +48,13 @@ describe('a watched directory', () => {
     directory.remove();
   });
 
-  it('is read from the beginning, and on as it grows', async () => {
+  it('is read from the beginning and followed as it grows', async () => {
     await settles('old', range(0, 50));
     appendFileSync(path('old.ndjson'), lines(50, 60));
     await settles('old', range(0, 60));
   });
 
-  it('gives half a line only when it is whole', async () => {
+  it('yields a partial line only once it is complete', async () => {
     const whole = lines(1, 2);
     writeFileSync(path('half.ndjson'), lines(0, 1) + whole.slice(0, 7));
     await settles('half', [0]);
@@ -62,7 +62,7 @@ describe('a watched directory', () => {
     await settles('half', [0, 1]);
   });
 
-  it('is followed over rotation, by renaming and by truncation', async () => {
+  it('is followed across rotation by renaming and by truncation', async () => {
     writeFileSync(path('app.ndjson'), lines(0, 10));
     await settles('app', range(0, 10));
     appendFileSync(path('app.ndjson'), lines(10, 20));
@@ -76,7 +76,7 @@ describe('a watched directory', () => {
     await settles('app', range(0, 28));
   });
 
-  it('is read from its beginning when it is cut off and begun anew with the same first line', async () => {
+  it('is read from the beginning after truncation, even if the first line is the same', async () => {
     const first = lines(0, 1);
     writeFileSync(path('cut.ndjson'), first + lines(1, 10));
     await settles('cut', range(0, 10));
@@ -85,15 +85,15 @@ describe('a watched directory', () => {
     await settles('cut', [0, ...range(0, 12)]);
   });
 
-  it('knows a file by its first line, also where another has had its place on the disk', async () => {
-    // What is written over keeps its inode, as a new file may get that of a deleted one.
+  it('identifies a file by its first line, also when another file had its inode', async () => {
+    // An overwritten file keeps its inode, as a new file may reuse that of a deleted one.
     writeFileSync(path('reused.ndjson'), lines(0, 3));
     await settles('reused', range(0, 3));
     writeFileSync(path('reused.ndjson'), lines(3, 10));
     await settles('reused', range(0, 10));
   });
 
-  it('is read with its subfolders, and whatever the case of the ending', async () => {
+  it('includes subfolders, and file endings in any case', async () => {
     mkdirSync(path('deep/er'), { recursive: true });
     writeFileSync(path('deep/er/below.ndjson'), lines(0, 2));
     writeFileSync(path('LOUD.NDJSON'), lines(0, 3));
@@ -103,7 +103,7 @@ describe('a watched directory', () => {
     await settles('below', range(0, 4));
   });
 
-  it('is read past a directory and a FIFO that are called like files', async () => {
+  it('skips directories and FIFOs that are named like files', async () => {
     mkdirSync(path('a-directory.ndjson'));
     execFileSync('mkfifo', [path('a-fifo.ndjson')]);
     writeFileSync(path('a-directory.ndjson/inside.ndjson'), lines(0, 1));
@@ -112,7 +112,7 @@ describe('a watched directory', () => {
     await settles('inside', range(0, 1));
   });
 
-  it('is told when it is not there, once, and read when it comes', async () => {
+  it('is reported once while missing, and read when it appears', async () => {
     const told = () => server.lines.filter((line) => line.includes('cannot be read') && line.includes(later));
     await eventually(() => told().length > 0);
     mkdirSync(later);
@@ -122,7 +122,7 @@ describe('a watched directory', () => {
     expect(server.lines.filter((line) => line.includes('is readable again'))).to.have.length(1);
   });
 
-  it('is read past lines that are no records, and past bytes that are no text', async () => {
+  it('skips lines that are not records and bytes that are not text', async () => {
     const broken = Buffer.concat([
       Buffer.from(lines(0, 2)),
       Buffer.from([0xff, 0xfe, 0x00, 0x0a]),
@@ -138,7 +138,7 @@ describe('a watched directory', () => {
     await settles('broken', range(0, 5));
   });
 
-  it('is read once, whenever the service is killed', async () => {
+  it('is read exactly once, whenever the service is killed', async () => {
     let written = 0;
     const grow = (to: number) => {
       appendFileSync(path('busy.ndjson'), lines(written, to) + lines(to, to + 1, { audit: true }));

@@ -1,4 +1,4 @@
-/** The log service from outside, over HTTP: all of it is asked of one program, which takes seconds to start. */
+/** The log service over HTTP, in one program, since a start takes seconds. */
 import { randomUUID } from 'node:crypto';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ describe('the log service', () => {
   follows(logs);
   rebuilds(logs);
 
-  it('is healthy, and says so to everybody', async () => {
+  it('reports health to everyone', async () => {
     const { status, body } = await client.ask<{ [section: string]: unknown }>('GET', '/health');
     expect(status).to.equal(200);
     expect(body).to.include.keys(
@@ -54,7 +54,7 @@ describe('the log service', () => {
     expect(body.index).to.include.keys('lag', 'position');
   });
 
-  it('names its routes in its document', async () => {
+  it('documents its routes', async () => {
     const { body } = await client.ask<{ openapi: string; paths: object }>('GET', '/openapi.json');
     expect(body.openapi).to.match(/^3\.1/);
     expect(body.paths).to.include.keys('/health', '/api/ingest', '/api/logs', '/api/logs/aggregate', '/api/reindex');

@@ -1,4 +1,4 @@
-/** What people of a meeting were told of is so after everything was killed: who is there, who waits, the lock, what was said. */
+/** Meetings survive kills: participants, waiting room, lock and chat stay as clients saw them. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ describe('a meeting on a machine that is killed', function () {
     come(server.urls.meeting!, 'KILL01', name, more, address);
   const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
 
-  it('goes on as it was', async () => {
+  it('continues in the same state', async () => {
     const ada = await comes('Ada', { isHost: true }, '203.0.113.1');
     const bob = await comes('Bob', {}, '203.0.113.2');
     ada.send('room-locked');
@@ -45,7 +45,7 @@ describe('a meeting on a machine that is killed', function () {
     await ada.waitFor('raise-hand');
     for (let n = 0; n < 50; n++) ada.send('chat', { text: `${SAID} ${n}` });
     await cleo.waitFor(({ text }) => text === `${SAID} 49`);
-    // Without Bob's.
+    // Bob's connection is closed.
     await eventually(async () => (await metrics()).includes('annals_sockets{service="meeting"} 3\n'));
     await killAll();
     server = await startServer(directory.path, FLAGS);
@@ -72,14 +72,14 @@ describe('a meeting on a machine that is killed', function () {
     for (const { socket } of [again, kicked]) socket.terminate();
   });
 
-  it('has all that was said, in order, and nowhere in clear', async () => {
+  it('keeps all chat messages in order, with no plaintext on disk', async () => {
     const args = ['replay', '--data-dir', directory.path, '--service', 'meeting', '--type', 'ChatSent'];
     const { code, stdout, stderr } = await run(args);
     expect(code, stderr).to.equal(0);
     const lines = stdout.split('\n').filter((line) => line.includes('ChatSent'));
     expect(lines).to.have.length(50);
     const everything = bytesIn(directory.path);
-    // Looked for in what is there: or finding nothing would prove nothing.
+    // The sealed data is present, so that searching for plaintext is a valid check.
     expect(everything.includes('meeting.talk-')).to.equal(true);
     expect(shownIn(everything, [SAID])).to.deep.equal([]);
   });

@@ -1,4 +1,4 @@
-/** What the program holds in memory to be quick is bounded in bytes, and told in its metrics. */
+/** Caches are bounded in bytes and reported in metrics. */
 import { readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -7,7 +7,7 @@ import { call, type Entered } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-describe('the memory of a server', function () {
+describe('server memory', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let server: Server;
@@ -19,14 +19,14 @@ describe('the memory of a server', function () {
     directory.remove();
   });
 
-  /** By the name of the cache. */
+  /** Bytes by cache name. */
   async function gauges(name: string): Promise<Map<string, number>> {
     const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
     const lines = metrics.matchAll(new RegExp(`^${name}\\{cache="([^"]+)"\\} (\\d+)$`, 'gm'));
     return new Map([...lines].map(([, cache = '', value]) => [cache, Number(value)]));
   }
 
-  it('has a bound for each cache that no number of large messages goes beyond', async () => {
+  it('stays within the bound of each cache under large messages', async () => {
     const base = server.urls.rooms ?? '';
     const signingPublicKey = (await newSigner()).publicKey;
     const envelope = () => ({
@@ -68,16 +68,16 @@ describe('the memory of a server', function () {
     ];
     expect([...limits.keys()]).to.include.members(caches);
     for (const [cache, limit] of limits) expect(held.get(cache), cache).to.be.within(0, limit);
-    // More than 20 MB of messages have come through: what keeps them is full.
+    // More than 20 MB of messages have passed, so the caches are full.
     expect(held.get('rooms.relay')).to.be.greaterThan((limits.get('rooms.relay') ?? 0) * 0.8);
-    // All together they leave a process that holds them below 350 MB; sets of tens of thousands of people come on top.
+    // All caches together leave the process below 350 MB; state of tens of thousands of participants is extra.
     const large = limits.get('large-streams') ?? 0;
     const all = [...limits.values()].reduce((sum, each) => sum + each);
     expect(all - large).to.be.lessThan(250 * 1024 * 1024);
     expect(large).to.be.within(1, 200 * 1024 * 1024);
   });
 
-  it('keeps nothing of a room in memory once it is burned', async () => {
+  it('holds nothing of a burned room', async () => {
     const base = server.urls.rooms ?? '';
     const signingPublicKey = (await newSigner()).publicKey;
     const { body } = await call<Entered>(base, 'POST', '/rooms', { body: { signingPublicKey } });
@@ -87,7 +87,7 @@ describe('the memory of a server', function () {
     const envelope = { keyVersion: 1, messageIndex: 0, ciphertext: 'a', ...said };
     await call(base, 'POST', `${path}/messages`, { token, body: envelope });
     const held = async () => (await gauges('annals_cache_bytes')).get('rooms.shown');
-    // It is kept as soon as the rows show all of it.
+    // Cached as soon as the rows include everything.
     await eventually(async () => {
       await call(base, 'GET', `${path}/state`, { token });
       return ((await held()) ?? 0) > 0;
@@ -96,7 +96,7 @@ describe('the memory of a server', function () {
     await eventually(async () => (await held()) === 0);
   });
 
-  it('is told for each engine, without what is mapped of its store', async function () {
+  it('is reported for each engine without its memory-mapped store', async function () {
     if (process.platform !== 'linux') return this.skip();
     const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
     const told = async (engine: string) =>

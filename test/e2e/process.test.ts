@@ -1,4 +1,4 @@
-/** The program as a process: starts, is killed, comes back, stops. */
+/** The program as a process: starts, kills, restarts and stops. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -27,11 +27,11 @@ describe('the program', function () {
     running.push(server);
     return server;
   };
-  // Also what a test that failed has left: the next one would meet its engines.
+  // Includes leftovers of a failed test, whose engines the next test would find.
   afterEach(() => Promise.all(running.splice(0).map((server) => server.stop('SIGKILL'))));
   after(() => directory.remove());
 
-  it('has after a kill what it acknowledged, and not what was burned', async () => {
+  it('serves acknowledged data after a kill, without burned rooms', async () => {
     const first = await start();
     const kept = await createRoom(first.urls.rooms ?? '', 'Ada');
     const burned = await createRoom(first.urls.rooms ?? '', 'Bob');
@@ -49,7 +49,7 @@ describe('the program', function () {
     expect(await second.stop()).to.equal(0);
   });
 
-  it('ends where the engines that it found are started anew by another, and finds those when it is started again', async () => {
+  it('exits when its engines are restarted by another process, and uses those at its next start', async () => {
     const owner = await start();
     const beside = await start();
     const room = await createRoom(beside.urls.rooms ?? '', 'Ada');
@@ -63,11 +63,11 @@ describe('the program', function () {
     expect(body.messages.map((message) => message.id)).to.deep.equal([id]);
   });
 
-  it('goes on, and stops, where nobody reads its log any more', async () => {
+  it('keeps running, and stops cleanly, when nobody reads its output', async () => {
     const first = await start();
     const out = first.child.stdout!;
     out.pause();
-    // Each is a line; the system takes no more than some hundred kilobytes of them.
+    // Each request logs a line; a pipe buffers only some hundred kilobytes.
     const headers = { 'x-request-id': 'x'.repeat(128) };
     const ask = async () => (await fetch(`${first.urls.rooms}/nothing`, { headers })).text();
     for (let round = 0; round < 30; round++) await Promise.all(Array.from({ length: 50 }, ask));
@@ -83,7 +83,7 @@ describe('the program', function () {
     ['engines', 'engine started'],
     ['engines', 'ready'],
   ] as const) {
-    it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
+    it(`stops in order and leaves no engine running when ${command} gets a signal at “${moment}”`, async () => {
       const fresh = temporaryDirectory();
       const child = killOnExit(
         spawn(process.execPath, [ANNALS, command, ...services, '--data-dir', fresh.path, ...FREE_PORTS]),
@@ -104,7 +104,7 @@ describe('the program', function () {
     });
   }
 
-  it('tells streams to come back when it stops, and answers what is under way', async () => {
+  it('tells streams to reconnect when it stops, and completes pending requests', async () => {
     const server = await start('logs');
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const stream = await fetch(`${server.urls.rooms}/rooms/${ada.roomId}/events`, {
@@ -123,7 +123,7 @@ describe('the program', function () {
     await posts[0];
     const stopped = server.stop();
     for (const each of [stream, others]) expect(await each.text()).to.match(/retry: \d+/);
-    // Only now: no service waits for what another one has under way.
+    // Afterwards, as services do not wait for each other's pending requests.
     slow.end('{}');
     const [answer] = await answered;
     expect(answer?.status === 'fulfilled' && answer.value[0].statusCode).to.equal(400);

@@ -1,4 +1,4 @@
-/** `annals replay` beside a running server: where it starts, and what it prints where. */
+/** `annals replay` beside a running server: start positions, standard output and standard error. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { run, start } from '../support/command-line.js';
@@ -25,7 +25,7 @@ describe('annals replay', function () {
       .filter((line) => line !== '')
       .map((line) => BigInt(JSON.parse(line).position));
 
-  it('starts at the next event where the position is that of none', async () => {
+  it('starts at the next event when no event has the given position', async () => {
     const all = positionsIn((await run(args())).stdout);
     expect(all.length).to.be.greaterThan(3);
     const [first = 0n, second = 0n] = all;
@@ -46,7 +46,7 @@ describe('annals replay', function () {
     );
   });
 
-  it('prints warnings to standard error, and nothing but events to standard output', async () => {
+  it('prints warnings to standard error and only events to standard output', async () => {
     const following = start(args('--follow'));
     await following.printed(/"position"/);
     process.kill(server.pids.eventstore!, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** What a node owes its readers after a start. */
+/** Consistency guarantees of a node after a start. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -24,13 +24,13 @@ describe('after a start', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let engines: Engines;
-  /** Another node on the same engines, which stay when the server is killed. */
+  /** Another node on the same engines, which keep running when the server is killed. */
   let other: Kernel;
   let server: Server;
   let flags: readonly string[];
 
   const isUp = () => server?.child.exitCode === null && server.child.signalCode === null;
-  /** The one that a test before this has left, where it has left one: each has records and rooms of its own. */
+  /** The server left by an earlier test, if any; each test has records and rooms of its own. */
   const serve = async () => {
     if (!isUp()) server = await startServer(directory.path, flags);
   };
@@ -67,7 +67,7 @@ describe('after a start', function () {
   const ready = async () => (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as Ready;
   const isReady = () => eventually(async () => (await ready()).ok);
 
-  it('says of every answer that it is pending, and is not ready, until all that was in the log is in the rows', async () => {
+  it('answers are marked pending, and readiness fails, until the rows include the whole log', async () => {
     const names = ['projector:rooms', 'projector:logs'];
     const leases = await Promise.all(names.map((name) => other.leases.acquire(name)));
     await serve();
@@ -97,7 +97,7 @@ describe('after a start', function () {
 
   streams({ server: () => server, other: () => other, serve, restart });
 
-  it('brings a large import to whoever follows, over one connection', async () => {
+  it('a large import reaches followers over one connection', async () => {
     const count = 20_000;
     await serve();
     let connected = () => {};
@@ -121,7 +121,7 @@ describe('after a start', function () {
     expect(reset).to.equal(false);
   });
 
-  it('passes what can never be opened, and tells of it in log, metrics and health', async () => {
+  it('events that cannot be decrypted are skipped and reported in log, metrics and health', async () => {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
     await server.stop('SIGKILL');
@@ -149,7 +149,7 @@ describe('after a start', function () {
     expect([status, body.messages.map((each) => each.id)]).to.deep.equal([200, [id]]);
   });
 
-  it('passes what is sealed with a key that is damaged, in any of its parts', async () => {
+  it('events sealed with a key that is damaged in any part are skipped', async () => {
     await serve();
     const [ada, bob, eve] = [
       await createRoom(rooms(), 'Ada'),

@@ -1,4 +1,4 @@
-/** A log that was restored from a backup, beside read models of after it: what is done now is not taken for done. */
+/** A log restored from a backup beside newer read models: new commands are not mistaken for processed ones. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -39,7 +39,7 @@ describe('a log restored from a backup', function () {
     return answer.body.message.id;
   };
 
-  it('is noticed by services that start only once the log has grown past what was lost', async () => {
+  it('is detected by services that start only after the log has grown past the lost part', async () => {
     server = await startServer(dataDir, ['rooms', 'logs']);
     await logs().ingest([{ message: 'before' }]);
     expect(await server.stop()).to.equal(0);
@@ -64,7 +64,7 @@ describe('a log restored from a backup', function () {
     for (const each of [dataDir, backup]) rmSync(each, { recursive: true });
   });
 
-  it('is what is served from then on, and what is posted, logged and burned then is seen and done', async () => {
+  it('is served from then on: new posts, records and burns take effect and are visible', async () => {
     server = await startServer(dataDir, ['rooms', 'logs']);
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const kept = await envelope(ada, 'before the backup');
@@ -79,7 +79,7 @@ describe('a log restored from a backup', function () {
     await eve.burn();
     await state(ada);
     expect(await found('lost')).to.deep.equal([20, null]);
-    // What was served before is kept for a while, and it is what the restored log says is served.
+    // Old builds are retained for a while; the restored log decides which one is served.
     expect((await logs().ask('POST', '/api/reindex')).status).to.equal(200);
     expect(await server.stop()).to.equal(0);
 
@@ -97,7 +97,7 @@ describe('a log restored from a backup', function () {
     expect(await found('restored')).to.deep.equal([1, null]);
     expect(await found('lost')).to.deep.equal([0, null]);
 
-    // What follows an event in the world is done too.
+    // Process managers run as well.
     const { roomId, sessionToken: token } = ada;
     await call(server.urls.rooms ?? '', 'POST', `/rooms/${roomId}/burn`, { token });
     await eventually(async () => {

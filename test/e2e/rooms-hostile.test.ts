@@ -1,4 +1,4 @@
-/** Rooms under hostile hands: malformed input of every kind on every route, and posts that storm against a burn. */
+/** Rooms under attack: malformed input on every route, and posts racing a burn. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
@@ -10,7 +10,7 @@ import { type RawAnswer, send } from '../support/raw-http.js';
 import { call, createRoom, joinRoom, type RoomClient } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server-process.js';
 
-describe('a room under hostile hands', () => {
+describe('a room under attack', () => {
   const directory = temporaryDirectory();
   let server: Server;
   let base: string;
@@ -74,14 +74,14 @@ describe('a room under hostile hands', () => {
     expect(code).to.be.a('string');
   };
 
-  it('refuses whatever is malformed, on every route, and stores nothing of it', async function () {
+  it('refuses malformed input on every route and stores nothing', async function () {
     this.timeout(120_000);
     const before = await appended();
     const malformed = fc.record({ route, room: anyId, body: junk, token, contentType, encoding });
     await fc.assert(
       fc.asyncProperty(malformed, fc.boolean(), async (input, known) => {
         const [method, path] = input.route;
-        // With a room that is there but without its token, or with a token and a body that is no good.
+        // With an existing room but no token, or with a token and an invalid body.
         const room = known ? ada.roomId : input.room;
         const bearer = known && path(room).endsWith('/messages') ? ada.sessionToken : input.token;
         const headers = {
@@ -100,7 +100,7 @@ describe('a room under hostile hands', () => {
     expect((await ada.state()).messages).to.deep.equal([]);
   });
 
-  it('leaves nothing to read after a burn, however many posts storm against it', async () => {
+  it('leaves nothing readable after a burn, despite many concurrent posts', async () => {
     const people = [await createRoom(base, 'Grace')];
     for (let guest = 0; guest < 5; guest++)
       people.push(await joinRoom(base, await people[0]!.invite(), `Guest ${guest}`));
@@ -136,11 +136,11 @@ describe('a room under hostile hands', () => {
     for (const secret of secrets) {
       expect(secret).to.be.deep.oneOf([{ envelope: null }, { name: 'Unknown Guest', signingPublicKey: null }]);
     }
-    // The read model follows the log.
+    // Wait for the read model to catch up.
     while ((await rowsOf(roomId)).length > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  /** The decoded log of a room once its erasure is told, as an auditor reads it. */
+  /** The decoded log of a room after its erasure, as an auditor reads it. */
   async function replayed(roomId: string) {
     for (;;) {
       const { stdout } = await promisify(execFile)(
@@ -156,7 +156,7 @@ describe('a room under hostile hands', () => {
     }
   }
 
-  /** What is left in any collection of the read models. */
+  /** What remains in any read model collection. */
   async function rowsOf(roomId: string) {
     const client = await MongoClient.connect(findRuntime(directory.path)?.mongoUrl ?? '');
     try {

@@ -1,4 +1,4 @@
-/** Rooms from outside, with real encryption: all of it is asked of one program, which takes seconds to start. */
+/** Rooms from outside with real encryption, in one program, since a start takes seconds. */
 import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -30,7 +30,7 @@ describe('an encrypted room', () => {
   const room = roomUnderTest(() => base);
   const { two, ask, as, when } = room;
 
-  it('lets two people talk whose words the server cannot read', async () => {
+  it('lets two people exchange messages that the server cannot read', async () => {
     const { ada, bob } = await two();
     await ada.post('Shall we build it?');
     await bob.post('It shall weave algebraic patterns 🧵');
@@ -38,7 +38,7 @@ describe('an encrypted room', () => {
     expect(await bob.read()).to.deep.equal(await ada.read());
   });
 
-  it('shows who is in it in order of joining, with keys ready for verifying', async () => {
+  it('lists participants in order of joining with their verification keys', async () => {
     const { ada, bob } = await two();
     const { participants, roomId, expiresAt, messages } = await ada.state();
     expect(participants.map(({ id, name }) => ({ id, name }))).to.deep.equal([
@@ -59,7 +59,7 @@ describe('an encrypted room', () => {
     expect(bob.participants).to.deep.equal(participants);
   });
 
-  it('tells a message as it was sent, and whose it is', async () => {
+  it('returns a message unchanged, with its author', async () => {
     const { ada } = await two();
     const envelope = await ada.seal('hello');
     const body = { ...envelope, senderId: 'someone else', id: 'mine', extra: 1 };
@@ -81,7 +81,7 @@ describe('an encrypted room', () => {
     expect((await ada.state()).messages).to.deep.equal([answer.message]);
   });
 
-  it('reads what came after a message, and everything after one it does not know', async () => {
+  it('reads messages after a given one, and all when it is unknown', async () => {
     const { ada } = await two();
     const [first, second] = [await ada.post('one'), await ada.post('two')];
     await ada.post('three');
@@ -93,7 +93,7 @@ describe('an encrypted room', () => {
   streams(room);
   rules(room);
 
-  it('is gone the moment it is burned, for everyone', async () => {
+  it('is gone for everyone as soon as it is burned', async () => {
     const { ada, bob } = await two();
     const invitation = await ada.invite();
     await ada.post('secret');
@@ -118,7 +118,7 @@ describe('an encrypted room', () => {
     expect(late).to.include({ status: 404, code: 'ROOM_NOT_FOUND' });
   });
 
-  it('ends at its time, with everyone told', async () => {
+  it('ends on time and notifies everyone', async () => {
     const ada = await createRoom(base, 'Ada', 1500);
     const stream = await ada.stream();
     expect(await stream.next()).to.have.property('type', 'CONNECTED');
@@ -128,7 +128,7 @@ describe('an encrypted room', () => {
     await when('GET', `/rooms/${ada.roomId}/state`, as(ada)).thenRefused(404);
   });
 
-  it('says in its headers that nothing of it is to be kept', async () => {
+  it('forbids caching in its headers', async () => {
     const { ada } = await two();
     for (const path of ['/nothing', `/rooms/${ada.roomId}/state`]) {
       const { headers } = await ask('GET', path, as(ada));
@@ -138,7 +138,7 @@ describe('an encrypted room', () => {
     }
   });
 
-  it('says OK when it is well', async () => {
+  it('answers OK on its health route', async () => {
     const response = await fetch(`${base}/health`);
     expect(response.headers.get('content-type')).to.match(/^text\/plain/);
     expect(await response.text()).to.equal('OK');

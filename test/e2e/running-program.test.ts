@@ -1,4 +1,4 @@
-/** The program while it runs: what others are told who come to its directory, its servers or its ports; one start for all. */
+/** The running program, as seen by other processes that use its directory, servers or ports; one start for all tests. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,15 +11,15 @@ import { type Ended, run } from '../support/command-line.js';
 import { call, createRoom, joinRoom, settledState } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server-process.js';
 
-describe('the program that runs', function () {
+describe('the running program', function () {
   this.timeout(120_000);
   const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
   let first: Server;
-  /** Another one, on the servers of the first and a directory of its own, with credentials. */
+  /** Starts another one on the first's servers, with a directory of its own and credentials. */
   let guest: Server;
   let urls: { readonly ANNALS_EVENT_STORE_URL: string; readonly ANNALS_MONGO_URL: string };
   let secret: string;
-  /** Of one whose MongoDB does not answer, which is waited for: meanwhile the other tests go on. */
+  /** A start whose MongoDB does not answer; it waits while the other tests run. */
   let away: Promise<Ended>;
   const running: Server[] = [];
 
@@ -52,7 +52,7 @@ describe('the program that runs', function () {
     expect(code, 'of the first, after all that').to.equal(0);
   });
 
-  it('lets a second node share the engines, and shows on it what the first was told', async () => {
+  it('shares its engines with a second node, which shows the same data', async () => {
     const second = await startServer(directory.path, ['rooms']);
     running.push(second);
     const ada = await createRoom(first.urls.rooms ?? '', 'Ada');
@@ -73,7 +73,7 @@ describe('the program that runs', function () {
     expect([...first.lines, ...second.lines].filter((line) => !line.startsWith('{'))).to.deep.equal([]);
   });
 
-  it('says in one line why it does not start', async () => {
+  it('names the reason in one line when it cannot start', async () => {
     const port = new URL(first.urls.rooms ?? '').port;
     const serve = (...args: string[]) => run(['serve', ...args]);
     const [engines, taken, wrong] = await Promise.all([
@@ -89,7 +89,7 @@ describe('the program that runs', function () {
     expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
   });
 
-  it('says in one line that an engine cannot have its directory', async () => {
+  it('names the engine in one line when its directory is in use', async () => {
     const lock = lockDirectory(join(other.path, 'eventstore'));
     try {
       const { code, stderr } = await run(['engines', '--data-dir', other.path, '--log-format', 'json']);
@@ -100,8 +100,8 @@ describe('the program that runs', function () {
     }
   });
 
-  it('says in one line that it may open too few files', () => {
-    // Too few to start both engines, and enough for Node itself to say so: Node 22 keeps fewer files open.
+  it('reports in one line that the limit of open files is too low', () => {
+    // Too few to start both engines, but enough for Node itself to report it: Node 22 keeps fewer files open.
     const files = Number.parseInt(process.versions.node, 10) < 22 ? 40 : 30;
     const command = `ulimit -n ${files}; exec "$0" "$@"`;
     const args = [ANNALS, 'engines', '--data-dir', join(other.path, 'few')];
@@ -113,7 +113,7 @@ describe('the program that runs', function () {
     expect(stderr).to.match(/^annals: .*EMFILE.*: raise the limit of open files \(ulimit -n\)\n$/);
   });
 
-  it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {
+  it('serves the operations port despite idle connections from strangers', async () => {
     const { port } = new URL(first.urls.operations ?? '');
     const idle = Array.from({ length: 120 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
     await eventually(() => idle.filter(({ closed }) => closed).length >= 20);
@@ -122,7 +122,7 @@ describe('the program that runs', function () {
     for (const each of idle) each.destroy();
   });
 
-  it('says at its start where it is reached, on which engines and data, and how to sign in', async () => {
+  it('prints addresses, engines, data directory and sign-in at start', async () => {
     const told = (server: Server, of: object) =>
       server.lines
         .filter((line) => line.startsWith('{'))
@@ -152,7 +152,7 @@ describe('the program that runs', function () {
       if (secret) expect(printed).not.to.include(secret);
   });
 
-  it('uses servers that are given, and starts none', async () => {
+  it('uses configured servers and starts none', async () => {
     expect(guest.enginePids).to.deep.equal([]);
     expect((await createRoom(guest.urls.rooms ?? '', 'Ada')).roomId).to.be.a('string');
     const alone = await startServer(other.path, ['rooms'], urls).catch((error) => error);
@@ -161,12 +161,12 @@ describe('the program that runs', function () {
     for (const hidden of [secret, new URL(urls.ANNALS_MONGO_URL).password]) expect(shown).not.to.contain(hidden);
   });
 
-  it('lists the builds of a running one', async () => {
+  it('lists builds of a running server', async () => {
     const list = await run(['reindex', '--list', '--data-dir', directory.path]);
     expect(list.stdout).to.match(/^rooms\.state +1 +rooms_state_v1_\w+/m);
   });
 
-  it('has nothing to replay of a stream that is not there, in one line', async () => {
+  it('reports in one line that a stream to replay does not exist', async () => {
     const unknown = await run(['replay', '--stream', 'rooms.room-nowhere', '--data-dir', directory.path]);
     expect(unknown).to.include({
       code: 1,
@@ -174,7 +174,7 @@ describe('the program that runs', function () {
     });
   });
 
-  it('sends no controls of others to whoever replays what they wrote', async () => {
+  it('strips control characters from replayed texts', async () => {
     const name = 'Eve \u009b2J\u007f\u202e';
     const { roomId } = await createRoom(first.urls.rooms ?? '', name);
     const stream = `rooms.room-${roomId}`;
@@ -192,7 +192,7 @@ describe('the program that runs', function () {
     }
   });
 
-  it('says in one line that it does not start without MongoDB', async () => {
+  it('reports in one line that MongoDB is unreachable', async () => {
     const { code, stderr } = await away;
     expect(code).to.equal(1);
     expect(stderr).to.match(/^annals: MongoDB does not answer: .*\n$/);

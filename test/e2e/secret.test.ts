@@ -1,4 +1,4 @@
-/** The secret that wraps the keys, as an operator meets it: made, refused, rotated under a running node, masked. */
+/** The secret that wraps keys, for operators: generated, refused, rotated under a running node, masked. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,14 +39,14 @@ describe('the secret of an installation', function () {
   });
 
   const rooms = () => server.urls.rooms ?? '';
-  /** The same create again and again: one room, one token. */
+  /** The same create command every time: one room, one token. */
   const create = async () => {
     const headers = { 'idempotency-key': 'ada-and-only-ada' };
     const { body } = await call<Entered>(rooms(), 'POST', '/rooms', { body: ROOM, headers });
     return { roomId: body.roomId, sessionToken: body.sessionToken };
   };
 
-  it('is rotated under a running node: tokens hold, repetitions are recognised, rooms stay readable', async () => {
+  it('is rotated under a running node: tokens, idempotency and rooms keep working', async () => {
     const created = await create();
     const ada = await createRoom(rooms(), 'Ada');
     const { id } = await ada.post('for us alone');
@@ -75,7 +75,7 @@ describe('the secret of an installation', function () {
     expect(await create()).to.deep.equal(created);
   });
 
-  it('loses no key when its rotation is killed, and the same command goes on', async () => {
+  it('loses no key when its rotation is killed and run again', async () => {
     const client = await MongoClient.connect(findRuntime(directory.path)?.mongoUrl ?? '');
     const rows = client.db('annals_keys').collection<KeyRow>('keys');
     const former = wrappingUnder(secret());
@@ -101,7 +101,7 @@ describe('the secret of an installation', function () {
     await client.close();
   });
 
-  it('is refused in one line when it is another one, and when it is short', async () => {
+  it('is refused in one line when it is wrong or too short', async () => {
     const other = { env: { ANNALS_SECRET: 'another secret than this one has, of some length' } };
     const refused = async (...command: string[]) => {
       const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
@@ -110,7 +110,7 @@ describe('the secret of an installation', function () {
     };
     await refused('serve', 'rooms', ...FREE_PORTS);
     await refused('replay');
-    // Nor do those that have to start engines leave them running.
+    // Commands that start engines do not leave them running either.
     await server.stop();
     await refused('serve', 'rooms', ...FREE_PORTS);
     await refused('replay');
@@ -121,7 +121,7 @@ describe('the secret of an installation', function () {
     expect((await createRoom(rooms(), 'Eve')).roomId).to.be.a('string');
   });
 
-  it('stays unsaid with the other credentials, where an address of a server can not be read', async () => {
+  it('is not printed, like other credentials, when a server address is malformed', async () => {
     const urls = ['--event-store-url', 'esdb://ann:hunter22@127.0.0.1:1?connectionName=hunter33&nodePreference=x'];
     const { code, stdout, stderr } = await run(['scavenge', ...urls, '--mongo-url', 'mongodb://b:hunter44@h/']);
     expect(code).to.equal(1);

@@ -1,4 +1,4 @@
-/** A machine whose clock is ahead: of its stores', which it reports; or with theirs, and then it works again once set right. */
+/** Wrong clocks: ahead of the stores' clock, which is reported; or together with it, which heals once set right. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -45,7 +45,7 @@ describe('a node whose clock is five hours ahead', () => {
     return Number(/^annals_clock_ahead_seconds (\S+)$/m.exec(metrics)?.[1]);
   };
 
-  it('is told by its log, its health and its metrics, and serves', async () => {
+  it('reports the difference in log, health and metrics, and keeps serving', async () => {
     expect(wrong.lines.filter((line) => line.includes('differ by more than 2 minutes'))).to.have.length(1);
     expect((await health(wrong)).detail).to.match(/^1[78]\d{3} s ahead of the event store's/);
     expect((await health(wrong)).status).to.equal(200);
@@ -54,7 +54,7 @@ describe('a node whose clock is five hours ahead', () => {
     expect(await aheadOf(right)).to.be.closeTo(0, 60);
   });
 
-  it('lets into a room whoever another node lets in, and gives it the same time', async () => {
+  it('admits room participants that another node admits, with equal times', async () => {
     const ada = await createRoom(right.urls.rooms ?? '', 'Ada');
     const bob = await createRoom(wrong.urls.rooms ?? '', 'Bob');
     for (const { roomId, sessionToken: token } of [ada, bob]) {
@@ -72,7 +72,7 @@ describe('a node whose clock is five hours ahead', () => {
   });
 });
 
-describe('a machine that starts with a clock forty days ahead', () => {
+describe('a machine that starts with its clock forty days ahead', () => {
   const directory = temporaryDirectory();
   const shift = join(directory.path, 'shift.mjs');
   let server: Server | undefined;
@@ -101,7 +101,7 @@ describe('a machine that starts with a clock forty days ahead', () => {
     return entries.map(({ message }) => message);
   };
 
-  it('accepts records once it is right again, though retention has run', async () => {
+  it('accepts records once its clock is right, although retention has run', async () => {
     expect(await ingest(await restart(0), 'before')).to.equal(true);
     const wrong = await restart(40);
     await eventually(async () => (await messages(wrong)).length === 0);

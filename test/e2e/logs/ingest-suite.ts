@@ -1,10 +1,10 @@
-/** What the log service takes in, and in what forms. */
+/** Formats of ingest requests. */
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type Asked, ISO, type LogsUnderTest, messages, type Receipt } from './shared-service.js';
 
-/** What a tail says until it has said something. */
+/** The initial output of a tail. */
 async function rawTail(url: string, connected: () => void): Promise<string> {
   const answer = await fetch(url);
   connected();
@@ -25,8 +25,8 @@ export function takesIn(logs: LogsUnderTest) {
     ({ base, client, run } = logs.asked());
   });
 
-  describe('takes in', () => {
-    it('NDJSON, and tells which lines were no records', async () => {
+  describe('ingest of', () => {
+    it('NDJSON reports lines that are not records', async () => {
       const { status, body } = await post(`{"run":"${run}","message":"a"}\nnonsense\n[1]\n{"run":"${run}"}\n`);
       expect(status).to.equal(200);
       expect(body).to.deep.include({ accepted: 2, rejected: 2, queued: false, producerId: 'default' });
@@ -35,7 +35,7 @@ export function takesIn(logs: LogsUnderTest) {
       expect(body.errors.every(({ error }) => typeof error === 'string')).to.equal(true);
     });
 
-    it('an array, {logs}, one object, whatever the content type, and gzip', async () => {
+    it('arrays, {logs}, single objects and gzip works with any content type', async () => {
       const record = (n: number) => ({ run, message: `m${n}` });
       expect((await post(JSON.stringify([record(1), record(2)]), 'application/json')).body.accepted).to.equal(2);
       expect((await post(JSON.stringify({ logs: [record(3)] }), 'application/json')).body.accepted).to.equal(1);
@@ -48,12 +48,12 @@ export function takesIn(logs: LogsUnderTest) {
       expect(messages(await client.all(mine('order=asc')))).to.have.members([1, 2, 3, 4, 5, 6, 7].map((n) => `m${n}`));
     });
 
-    it('nothing, politely', async () => {
+    it('an empty body is accepted', async () => {
       expect((await post('')).body).to.deep.include({ accepted: 0, rejected: 0, errors: [] });
       expect((await post('no\nthing\n')).body).to.deep.include({ accepted: 0, rejected: 2 });
     });
 
-    it('no JSON that is none, and no body beyond 8 MiB', async () => {
+    it('invalid JSON and bodies above 8 MiB is refused', async () => {
       const { status, body } = await post('{"broken', 'application/json');
       expect([status, typeof body.error]).to.deep.equal([400, 'string']);
       for (const valid of ['5', 'null', '"a text"']) {
@@ -68,7 +68,7 @@ export function takesIn(logs: LogsUnderTest) {
       expect((await post(bomb, 'text/plain', { 'content-encoding': 'gzip' })).status).to.equal(413);
     });
 
-    it('records of up to 64 KiB each, thousands at once', async () => {
+    it('records of up to 64 KiB each, thousands at once, works', async () => {
       const records = Array.from({ length: 3000 }, (_, n) => ({ run, n, message: 'x'.repeat(400) }));
       const large = { run, message: 'y'.repeat(65 * 1024) };
       const { body } = await client.ask<Receipt>('POST', '/api/ingest', {
@@ -80,7 +80,7 @@ export function takesIn(logs: LogsUnderTest) {
       expect(found.map(({ data }) => data.n)).to.deep.equal(records.map(({ n }) => n));
     });
 
-    it('numbers that no double holds, and gives them back as they came', async () => {
+    it("numbers beyond a double's range returns them unchanged", async () => {
       const text = `{"run":"${run}","id":9007199254740993,"n":[-12345678901234567890,1.5]}`;
       let first: Promise<string> | undefined;
       await new Promise<void>((connected) => {
@@ -98,14 +98,14 @@ export function takesIn(logs: LogsUnderTest) {
       expect(await first).to.include(`"data":${text}`);
     });
 
-    it('a lone line with a member `logs` as a record, and nothing it says of its producer', async () => {
+    it('a single line with a member `logs` stores it as a record and ignores its producer field', async () => {
       const record = { run, logs: [{ a: 1 }], producerId: 'forged', deep: { producerId: 'kept' } };
       expect((await post(JSON.stringify(record))).body.accepted).to.equal(1);
       const { entries } = await client.page(mine());
       expect(entries.map(({ data }) => data)).to.deep.equal([{ ...record, producerId: 'default' }]);
     });
 
-    it('the same keyed request once, to the byte, also one of which it took nothing', async () => {
+    it('one keyed request twice gives byte-equal answers, also when nothing was accepted', async () => {
       for (const body of [`{"run":"${run}"}\nbad`, 'bad\n']) {
         const key = { 'idempotency-key': randomUUID(), 'content-type': 'text/plain' };
         const send = async () => (await fetch(`${base}/api/ingest`, { method: 'POST', body, headers: key })).text();
@@ -116,7 +116,7 @@ export function takesIn(logs: LogsUnderTest) {
       expect((await count('groupBy=level')).total).to.equal(1);
     });
 
-    it('the same keyed request once', async () => {
+    it('one keyed request twice stores it once', async () => {
       const key = { 'idempotency-key': run };
       const body = `{"run":"${run}","message":"once"}\n{"run":"${run}","audit":true}\nbad`;
       const first = await post(body, 'text/plain', key);

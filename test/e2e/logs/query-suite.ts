@@ -1,4 +1,4 @@
-/** What the log service answers: records by filter, order and page, and counts of them. */
+/** Queries of the log service: records by filter, order and page, and counts. */
 import { expect } from 'chai';
 import { type Asked, type Counted, type LogsUnderTest, messages } from './shared-service.js';
 
@@ -10,11 +10,11 @@ export function answers(logs: LogsUnderTest) {
     ({ client, run } = logs.asked());
   });
 
-  describe('answers', () => {
+  describe('queries', () => {
     const MORNING = Date.UTC(2026, 5, 1, 8);
     const at = (minutes: number) => new Date(MORNING + minutes * 60_000).toISOString();
 
-    it('with records as the contract shows them', async () => {
+    it('return records in the shape of the contract', async () => {
       const data = {
         run,
         timestamp: at(0),
@@ -40,7 +40,7 @@ export function answers(logs: LogsUnderTest) {
       expect(entry?.id).to.be.a('string').and.not.equal('');
     });
 
-    it('with what passes all filters', async () => {
+    it('combine all filters', async () => {
       await client.ingest([
         {
           run,
@@ -80,7 +80,7 @@ export function answers(logs: LogsUnderTest) {
       expect(await found('to=2026-05-31')).to.deep.equal([]);
     });
 
-    it('in order of instant, then as they came, page by page', async () => {
+    it('order by time, then by arrival, across pages', async () => {
       const records = Array.from({ length: 57 }, (_, n) => ({
         run,
         n,
@@ -93,7 +93,7 @@ export function answers(logs: LogsUnderTest) {
       expect(await numbers('desc')).to.deep.equal(expected.toReversed());
     });
 
-    it('pages that miss nothing and repeat nothing while records come in', async () => {
+    it('neither miss nor repeat records across pages during ingest', async () => {
       const old = Array.from({ length: 250 }, (_, n) => ({ run, n, timestamp: at(n % 60) }));
       await client.ingest(old);
       let writing = true;
@@ -116,7 +116,7 @@ export function answers(logs: LogsUnderTest) {
       expect(await client.all(mine())).to.have.length(old.length + sent);
     });
 
-    it('wrong questions with 400 and a reason', async () => {
+    it('refuse invalid parameters with 400 and a reason', async () => {
       const wrong = [
         'from=soon',
         'to=2026-13-01',
@@ -141,7 +141,7 @@ export function answers(logs: LogsUnderTest) {
       expect((await client.page('limit=5000')).limit).to.equal(1000);
     });
 
-    it('counts by level, event, field, correlation and time', async () => {
+    it('count by level, event, field, correlation and time', async () => {
       await client.ingest([
         { run, timestamp: at(0), level: 'error', event: 'a', requestId: 'r', user: { id: 1 } },
         { run, timestamp: at(1), level: 'info', event: 'b', user: { id: 2 } },
@@ -168,7 +168,7 @@ export function answers(logs: LogsUnderTest) {
       ]);
     });
 
-    it('counts of whole hours as it counts one by one', async () => {
+    it('count whole hours equal to counting single records', async () => {
       const records = Array.from({ length: 90 }, (_, n) => ({
         n,
         timestamp: at(n * 4),

@@ -1,4 +1,4 @@
-/** How the log service builds its index anew while it is asked. */
+/** Rebuilds of the log index while it serves queries. */
 import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
 import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
@@ -16,8 +16,8 @@ export function rebuilds(logs: LogsUnderTest) {
     ({ client, run, server } = logs.asked());
   });
 
-  describe('rebuilds its index', () => {
-    it('with the same answers, ids and cursors, while queries go on', async () => {
+  describe('rebuilding the log index', () => {
+    it('keeps answers, ids and cursors equal while queries continue', async () => {
       await client.ingest(Array.from({ length: 300 }, (_, n) => ({ run, n })));
       const before = await client.all(mine(), 50);
       const { nextCursor } = await client.page(mine('limit=10'));
@@ -38,14 +38,14 @@ export function rebuilds(logs: LogsUnderTest) {
       expect(entries).to.deep.equal(before.slice(10, 20));
     });
 
-    it('but not for a body that is no JSON', async () => {
+    it('refuses a body that is not JSON', async () => {
       const headers = { 'content-type': 'application/json' };
       const { status, body } = await client.ask<object>('POST', '/api/reindex', { body: '{', headers });
       expect([status, body]).to.deep.equal([400, { error: 'The body is not valid JSON' }]);
       expect((await client.ask('POST', '/api/reindex', { body: '', headers })).status).to.equal(200);
     });
 
-    it('one at a time, in the background if asked', async () => {
+    it('runs one at a time, in the background on request', async () => {
       await client.ingest(Array.from({ length: 5000 }, (_, n) => ({ run, n, text: `word${n} `.repeat(10) })));
       const begun = await client.ask<{ id: string }>('POST', '/api/reindex?async=true');
       expect(begun.status).to.equal(202);
@@ -63,10 +63,10 @@ export function rebuilds(logs: LogsUnderTest) {
       expect(await client.all(mine())).to.have.length(5000);
     });
 
-    it('not while another process does, and says how far that one is', async () => {
+    it("is refused while another process rebuilds, with that one's progress", async () => {
       const { projections } = JSON.parse(await (await fetch(`${server.urls.operations}/projections`)).text());
       const served = projections.find(({ name }: { name: string }) => name === 'logs.records');
-      // Another process is here what it is to a node: its lease, its collection, its checkpoint.
+      // Another process is visible to a node only by its lease, collection and checkpoint.
       const mongo = await connectMongo(findRuntime(logs.dataDir)?.mongoUrl ?? '', 'annals');
       const build = served.collection.replace(/[^_]+$/, (run: string) => `${run}z`);
       try {

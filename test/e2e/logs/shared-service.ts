@@ -1,4 +1,4 @@
-/** The log service of a test, and what the parts of the test ask of it, each of its own records. */
+/** The log service under test and its helpers; each test uses records of its own. */
 import type { Entry } from '../../../application/logs/query/render-page.js';
 import type { LogClient } from '../../support/log-client.js';
 import type { Server } from '../../support/server-process.js';
@@ -22,13 +22,13 @@ export interface Counted {
 
 export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** As it is while a test runs. */
+/** Available while a test runs. */
 export interface Asked {
   readonly server: Server;
-  /** Its address. */
+  /** Base URL. */
   readonly base: string;
   readonly client: LogClient;
-  /** Tells the records of one test from those of the others. */
+  /** Distinguishes the records of one test from those of others. */
   readonly run: string;
 }
 
@@ -36,7 +36,7 @@ export const messages = (entries: readonly Entry[]) => entries.map(({ message })
 
 export type LogsUnderTest = ReturnType<typeof logsUnderTest>;
 
-/** `asked` is called anew each time: it is another in each test. */
+/** `asked` is called per use, as it differs in each test. */
 export function logsUnderTest(dataDir: string, asked: () => Asked) {
   const mine = (query = '') => `field=run&value=${asked().run}${query && `&${query}`}`;
   return {

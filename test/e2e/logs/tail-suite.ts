@@ -1,4 +1,4 @@
-/** How the log service brings new records to whoever follows. */
+/** Live tails of the log service. */
 import { expect } from 'chai';
 import type { Page } from '../../../application/logs/query/render-page.js';
 import { tailed } from '../../support/log-client.js';
@@ -13,8 +13,8 @@ export function follows(logs: LogsUnderTest) {
     ({ base, client, run } = logs.asked());
   });
 
-  describe('follows', () => {
-    it('new records through filters, and goes on where a client was', async () => {
+  describe('live tails', () => {
+    it('filter new records and resume from a cursor', async () => {
       const url = `${base}/api/logs/tail?${mine('level=error')}`;
       let first: ReturnType<typeof tailed> | undefined;
       await new Promise<void>((connected) => {
@@ -34,7 +34,7 @@ export function follows(logs: LogsUnderTest) {
       expect([...seen.entries, ...missed.entries]).to.deep.equal(listed);
     });
 
-    it('from the position of a page', async () => {
+    it('start at the position of a page', async () => {
       await client.ingest([{ run, message: 'before' }]);
       const page = await client.ask<Page>('GET', `/api/logs?${mine()}`);
       expect(messages(page.body.entries)).to.deep.equal(['before']);

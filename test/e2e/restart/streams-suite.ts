@@ -1,4 +1,4 @@
-/** What those get who follow rooms and records while their server is killed and comes back. */
+/** Streams of rooms and logs across server kills. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { jsonEvent } from '@eventstore/db-client';
@@ -9,17 +9,17 @@ import { logClient, tailed } from '../../support/log-client.js';
 import { createRoom, type RoomClient } from '../../support/room-client.js';
 import type { Server } from '../../support/server-process.js';
 
-/** A program that can be killed, on engines that stay. */
+/** A program that can be killed while its engines keep running. */
 export interface Restarted {
   server(): Server;
   /** Another node on the same engines. */
   other(): Kernel;
-  /** Resolves once it runs. */
+  /** Resolves once the server runs. */
   serve(): Promise<void>;
   restart(): Promise<void>;
 }
 
-/** The next event, past those of a stream that comes back. */
+/** The next event after those of reconnects. */
 const message = async (stream: Awaited<ReturnType<RoomClient['stream']>>) => {
   for (;;) {
     const event = await stream.next();
@@ -32,7 +32,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
   const logsUrl = () => server().urls.logs ?? '';
   const logs = () => logClient(logsUrl());
 
-  it('gives a room what its client missed, however much of others is in between, and no RESET', async () => {
+  it('resume a room without gaps or RESET, despite many events of others in between', async () => {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
     const first = await ada.stream();
@@ -51,7 +51,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
     back.close();
   });
 
-  it('says no RESET to those who have missed nothing, and one to those the log knows nothing of', async () => {
+  it('send RESET only for cursors unknown to the log', async () => {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
     const url = () => `${logsUrl()}/api/logs/tail`;
@@ -92,7 +92,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
     ahead.close();
   });
 
-  /** Whoever comes with this cursor is told so. */
+  /** Expects RESET for this cursor. */
   async function untilReset(url: string, lastEventId: string) {
     const stop = new AbortController();
     const { body } = await fetch(url, { headers: { 'last-event-id': lastEventId }, signal: stop.signal });
@@ -104,7 +104,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
     stop.abort();
   }
 
-  it('goes on with the streams of an ordinary EventSource, of rooms and of records', async () => {
+  it('resume with an ordinary EventSource, for rooms and records', async () => {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
     const heard: string[] = [];
@@ -139,7 +139,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
       'eventsource one',
       'eventsource two',
     ]);
-    // Her own joining is told as well, before all else, where the node had not come to it when the stream began.
+    // Her own join comes first if the node had not processed it when the stream began.
     const ofRoom = heard.filter((each) => !each.startsWith('eventsource'));
     expect(ofRoom.slice(ofRoom[0] === 'PARTICIPANT_JOINED' ? 1 : 0)).to.deep.equal([
       'NEW_MESSAGE',

@@ -1,11 +1,11 @@
-/** What an encrypted room takes and refuses, and in what words. */
+/** Rules of encrypted rooms: what is accepted and refused, and with which errors. */
 import { expect } from 'chai';
 import { type CallOptions, createRoom, type Entered, joinRoom } from '../../support/room-client.js';
 import { newSigner, random, text } from '../../support/room-crypto.js';
 import type { RoomUnderTest } from './shared-service.js';
 
 export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
-  it('lets in exactly one of many who come with the same invite', async () => {
+  it('admits exactly one of many who use the same invite concurrently', async () => {
     const ada = await createRoom(base(), 'Ada');
     const invitation = await ada.invite();
     const outcomes = await Promise.allSettled(
@@ -20,7 +20,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     expect((await ada.state()).participants).to.have.length(2);
   });
 
-  it('holds 16, and keeps the invite of the one who found it full', async () => {
+  it('holds 16 participants and keeps the invite of a refused one valid', async () => {
     const ada = await createRoom(base(), 'Ada');
     for (let index = 1; index < 16; index++) await joinRoom(base(), await ada.invite(), `Guest ${index}`);
     const invitation = await ada.invite();
@@ -30,7 +30,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     }
   });
 
-  it('takes 40 messages a minute of one person', async () => {
+  it('accepts 40 messages a minute per participant', async () => {
     const { ada, bob } = await two();
     for (let index = 0; index < 40; index++) await ada.post(`message ${index}`);
     const body = await ada.seal('one more');
@@ -41,7 +41,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     await bob.post('mine still go');
   });
 
-  it('refuses the same envelope twice, and one invite token twice', async () => {
+  it('refuses a repeated envelope and a repeated invite token', async () => {
     const { ada } = await two();
     const body = await ada.seal('hello');
     const path = `/rooms/${ada.roomId}/messages`;
@@ -79,7 +79,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     await again('DELETE', path, { token, headers: key() });
   });
 
-  it('asks for the room first, then for the token, then looks at the body', async () => {
+  it('checks the room first, then the token, then the body', async () => {
     const { ada } = await two();
     const { ada: other } = await two();
     const path = `/rooms/${ada.roomId}`;
@@ -102,7 +102,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     await not(405, 'METHOD_NOT_ALLOWED', 'PUT', '/rooms');
   });
 
-  it('names the field that is wrong', async () => {
+  it('names the invalid field', async () => {
     const { ada } = await two();
     const { publicKey: signingPublicKey } = await newSigner();
     const envelope = await ada.seal('x');
@@ -132,7 +132,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     expect((await ada.state()).messages).to.deep.equal([]);
   });
 
-  it('tidies names and clamps the time to live', async () => {
+  it('trims names and clamps the time to live', async () => {
     const { publicKey: signingPublicKey } = await newSigner();
     const make = async (more: object) =>
       (await ask<Entered>('POST', '/rooms', { body: { signingPublicKey, ...more } })).body;

@@ -1,4 +1,4 @@
-/** What the parts of the test of an encrypted room ask of it. */
+/** Helpers for the tests of encrypted rooms. */
 import { httpSpec } from '../../support/http-spec.js';
 import { type CallOptions, call, createRoom, joinRoom, type RoomClient } from '../../support/room-client.js';
 
@@ -7,7 +7,7 @@ export type RoomUnderTest = ReturnType<typeof roomUnderTest>;
 /** `base` is known once the program has started. */
 export const roomUnderTest = (base: () => string) => ({
   base,
-  /** A new room with two people in it. */
+  /** A new room with two participants. */
   async two() {
     const ada = await createRoom(base(), 'Ada');
     const bob = await joinRoom(base(), await ada.invite(), 'Bob');

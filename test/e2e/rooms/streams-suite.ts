@@ -1,10 +1,10 @@
-/** How an encrypted room tells what happens in it to whoever follows. */
+/** Event streams of encrypted rooms. */
 import { expect } from 'chai';
 import { createRoom, joinRoom, type RoomState, type StoredMessage } from '../../support/room-client.js';
 import type { RoomUnderTest } from './shared-service.js';
 
 export function streams({ base, two, ask, as }: RoomUnderTest) {
-  it('streams what happens, in order, and ends with the room', async () => {
+  it('streams events in order and ends with the room', async () => {
     const ada = await createRoom(base(), 'Ada');
     const stream = await ada.stream();
     expect(await stream.next()).to.deep.include({ type: 'CONNECTED' });
@@ -23,7 +23,7 @@ export function streams({ base, two, ask, as }: RoomUnderTest) {
     expect(await stream.next()).to.equal(undefined);
   });
 
-  it('goes on with a stream where it broke off', async () => {
+  it('resumes an interrupted stream', async () => {
     const { ada, bob } = await two();
     await ada.state();
     const first = await ada.stream();
@@ -37,14 +37,14 @@ export function streams({ base, two, ask, as }: RoomUnderTest) {
     const missed = await bob.post('three');
     const second = await ada.stream(cursor);
     expect(await second.next()).to.have.property('type', 'CONNECTED');
-    // What the cursor had not covered may come again; what was missed must come.
+    // Events past the cursor may repeat; missed ones must come.
     let last = await second.next();
     while ((last?.payload as StoredMessage | undefined)?.id !== missed.id) last = await second.next();
     expect(last).to.deep.equal({ type: 'NEW_MESSAGE', payload: missed });
     second.close();
   });
 
-  it('misses nothing between the state and the stream', async () => {
+  it('has no gap between the state and the stream', async () => {
     const { ada, bob } = await two();
     await bob.post('before');
     const { headers, body } = await ask<RoomState>('GET', `/rooms/${ada.roomId}/state`, as(ada));
@@ -56,7 +56,7 @@ export function streams({ base, two, ask, as }: RoomUnderTest) {
     stream.close();
   });
 
-  it('takes the token of a stream in the query too', async () => {
+  it('accepts the token of a stream in the query', async () => {
     const { ada } = await two();
     const cut = new AbortController();
     const url = `${base()}/rooms/${ada.roomId}/events?token=${ada.sessionToken}`;
