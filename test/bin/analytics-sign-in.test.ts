@@ -1,4 +1,4 @@
-/** What the start-up output says of how to get into the dashboard, and what is wrong with it. */
+/** Start-up notes and warnings about signing in to the dashboard. */
 import { expect } from 'chai';
 import { describeSignIn, unsentLinksWarning } from '../../bin/services/analytics/sign-in.js';
 import type { AnnalsValues } from '../../bin/settings.js';
@@ -14,21 +14,21 @@ const ALLOWED = { 'analytics.allowedDomains': ['team.example'] };
 const MAIL = { 'email.host': 'smtp.example' };
 const PUBLIC = { 'auth.authMode': 'password' };
 
-describe('signing in to the dashboard, as it is told at the start', () => {
-  it('names the admin token that was made, and never one that was given', () => {
+describe('dashboard sign-in notes at start', () => {
+  it('name a generated admin token, but never a configured one', () => {
     expect(describeSignIn(values({}), 'made-here')).to.contain('made-here');
     const line = describeSignIn(values({ 'analytics.adminToken': 'given-token' }), 'given-token');
     expect(line).to.contain('analytics.adminToken').and.not.contain('given-token');
   });
 
-  it('says where links go', () => {
+  it('name the address that sign-in links lead to', () => {
     expect(describeSignIn(values({}), '')).to.match(/disabled; set analytics\.allowedEmails/);
     expect(describeSignIn(values({ ...ALLOWED, ...MAIL }), '')).to.match(/emails sign-in links/);
     expect(describeSignIn(values(ALLOWED), '')).to.match(/printed in this log/);
     expect(describeSignIn(values({ ...ALLOWED, ...PUBLIC }), '')).to.match(/can not be sent; set email\.host/);
   });
 
-  it('warns where somebody may sign in by a link that nobody is sent', () => {
+  it('warn when sign-in links are enabled but no mail can be sent', () => {
     expect(unsentLinksWarning(values({ ...ALLOWED, ...PUBLIC }))).to.match(/email\.host is not/);
     expect(unsentLinksWarning(values({ 'analytics.allowedEmails': ['ada@a.example'], ...PUBLIC }))).to.match(
       /email\.host is not/,

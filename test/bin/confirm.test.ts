@@ -1,12 +1,12 @@
-/** What is asked before anything is erased, and what counts as yes. */
+/** The confirmation before erasing, and which answers confirm. */
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { confirm } from '../../bin/commands/erase.js';
 
 const QUESTION = 'Erase the user ada?';
 
-describe('the question before erasing', () => {
-  /** A terminal at which somebody has typed this, or ended the input. */
+describe('confirmation before erasing', () => {
+  /** A terminal with this input, or with end of input. */
   function terminal(typed: string | undefined, isTTY = true) {
     const input = Object.assign(new PassThrough(), { isTTY });
     const output = new PassThrough();
@@ -20,7 +20,7 @@ describe('the question before erasing', () => {
       (error: Error) => `${error.name}: ${error.message}`,
     );
 
-  it('takes y and yes for a yes', async () => {
+  it('accepts y and yes', async () => {
     for (const yes of ['y', 'Y', 'yes', ' Yes ']) {
       const at = terminal(yes);
       expect(await outcome(confirm(QUESTION, {}, at)), yes).to.equal('erases');
@@ -28,17 +28,17 @@ describe('the question before erasing', () => {
     }
   });
 
-  it('takes everything else for a no, the end of the input too', async () => {
+  it('treats any other answer and end of input as no', async () => {
     for (const no of ['', 'n', 'no', 'yet', 'y es', undefined])
       expect(await outcome(confirm(QUESTION, {}, terminal(no))), no).to.equal('Failed: nothing was erased');
   });
 
-  it('is not asked with --yes, wherever the input comes from', async () => {
+  it('is skipped with --yes, whatever the input is', async () => {
     for (const isTTY of [true, false])
       expect(await outcome(confirm(QUESTION, { yes: true }, terminal('n', isTTY)))).to.equal('erases');
   });
 
-  it('can be asked at a terminal only', async () => {
+  it('requires a terminal', async () => {
     expect(await outcome(confirm(QUESTION, {}, terminal('y', false)))).to.equal(
       'ConfigError: --yes is required without a terminal to ask for confirmation',
     );

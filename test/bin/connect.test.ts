@@ -1,4 +1,4 @@
-/** Which engines a command works with while others start, stop or have died on its data directory. */
+/** Which engines a command uses while another process on its data directory starts, stops or has died. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engine
 import { expect } from 'chai';
 import { findServers } from '../../bin/node/locate-servers.js';
 
-describe('beside another process on its data directory, a command', () => {
+describe('a command beside another process on its data directory', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let dataDir: string;
   const undo: (() => unknown)[] = [];
@@ -33,7 +33,7 @@ describe('beside another process on its data directory, a command', () => {
     return starting;
   };
 
-  it('takes what a killed process left behind for nobody’s while the next one starts', async () => {
+  it('ignores what a killed process left behind while the next one starts', async () => {
     const left = { eventStoreUrl: 'esdb://127.0.0.1:1', mongoUrl: 'mongodb://127.0.0.1:1' };
     writeRuntime(dataDir, { pid: process.pid, startedAt: new Date().toISOString(), ...left });
     const starting = start();
@@ -42,14 +42,14 @@ describe('beside another process on its data directory, a command', () => {
     expect(findRuntime(dataDir)).to.include({ eventStoreUrl, mongoUrl });
   });
 
-  it('waits for the engines that are being started, and uses them', async () => {
+  it('waits for starting engines and uses them', async () => {
     const starting = start();
     const found = await findServers(values(), silentLogger);
     const { eventStoreUrl, mongoUrl } = await starting;
     expect(found).to.include({ kind: 'embedded, of another process', eventStoreUrl, mongoUrl });
   });
 
-  it('starts engines of its own once the other has gone', async () => {
+  it('starts its own engines once the other process has stopped', async () => {
     const lock = lockDirectory(dataDir);
     const finding = findServers(values(), silentLogger);
     lock.release();
@@ -58,7 +58,7 @@ describe('beside another process on its data directory, a command', () => {
     expect(found.kind).equal('embedded');
   });
 
-  it('shares the engines of another command; who serves waits until that is done, and starts others', async () => {
+  it('shares the engines of another command; `serve` waits until that one ends, then starts its own', async () => {
     const first = await findServers(values(), silentLogger, { passing: true });
     undo.push(first.stop);
     const said: string[] = [];
@@ -74,7 +74,7 @@ describe('beside another process on its data directory, a command', () => {
     expect(findRuntime(dataDir)).to.include({ mongoUrl: found.mongoUrl }).and.not.have.property('passing');
   });
 
-  /** Finds engines that are of this process, as far as `runtime.json` says; `end` gives up their directory. */
+  /** Announces engines of this process in `runtime.json`; `end` releases their directory. */
   async function findEngines(dataDir: string, pid: number) {
     const lock = lockDirectory(dataDir);
     const urls = { eventStoreUrl: 'esdb://127.0.0.1:1', mongoUrl: 'mongodb://127.0.0.1:1' };
@@ -86,20 +86,20 @@ describe('beside another process on its data directory, a command', () => {
 
   const killed = () => spawnSync(process.execPath, ['--version']).pid;
 
-  it('is told that the process whose engines it found was killed, and that nobody starts others', async () => {
+  it('fails when the process that owned its engines was killed and no other starts any', async () => {
     const { end, lost } = await findEngines(dataDir, killed());
     end();
     expect(await lost(0)).equal('gone');
   });
 
-  it('is not told so while another process may still be starting engines', async () => {
+  it('keeps waiting while another process may still be starting engines', async () => {
     const { end, lost } = await findEngines(dataDir, process.pid);
     let told: string | undefined;
     const telling = lost(0).then((why) => {
       told = why;
     });
     removeRuntime(dataDir);
-    // Engines of which this is told later have gone in the same moment.
+    // Engines found afterwards have stopped in the same moment.
     for (const name of ['one', 'another']) {
       const other = await findEngines(join(directory.path, name), killed());
       other.end();
@@ -111,7 +111,7 @@ describe('beside another process on its data directory, a command', () => {
     expect(told).equal('gone');
   });
 
-  it('says who holds the directory when no engines come of it', async () => {
+  it('names the process that holds the directory when no engines appear', async () => {
     const lock = lockDirectory(dataDir);
     undo.push(lock.release);
     writeFileSync(join(dataDir, 'runtime.json'), '{');

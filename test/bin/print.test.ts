@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { print } from '../../bin/commands/output.js';
 
 describe('printing', () => {
-  it('waits for its reader, and leaves nothing behind each time', async () => {
+  it('waits for its reader and leaves no listeners behind', async () => {
     const [output, stop] = [new PassThrough({ highWaterMark: 10 }), new AbortController()];
     let printed = 0;
     const printing = (async () => {
@@ -23,7 +23,7 @@ describe('printing', () => {
     expect(output.listenerCount('drain')).to.be.at.most(1);
   });
 
-  it('ends when it is stopped, though nobody reads', async () => {
+  it('ends when aborted, even if nobody reads', async () => {
     const [output, stop] = [new PassThrough({ highWaterMark: 10 }), new AbortController()];
     const printing = print('x'.repeat(100), stop.signal, output);
     stop.abort();

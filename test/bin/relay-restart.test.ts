@@ -1,4 +1,4 @@
-/** A node that starts again knows who is where, however long ago they came: the feed of its start does not tell. */
+/** A restarted node knows earlier participants, although the feed of its start does not mention them. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -27,7 +27,7 @@ const catalog = {
   },
 } as const;
 
-/** Whatever is said to have happened has. */
+/** A fake whose commands always succeed. */
 const ward: Decider<null, readonly WardEvent[], WardEvent> = {
   initialState: null,
   decide: (events) => events,
@@ -66,7 +66,7 @@ const wards: Service<typeof catalog> = {
   },
 };
 
-describe('a node that starts again', () => {
+describe('a restarted node', () => {
   const database = `test_${randomUUID().slice(0, 8)}`;
   let servers: Servers;
   let node: RunningNode;
@@ -87,7 +87,7 @@ describe('a node that starts again', () => {
     expect(status).to.equal(201);
   };
 
-  it('tells those who came before all that is told again at its start, and that they have left', async () => {
+  it('sends earlier participants the repeated state at start, and that they have left', async () => {
     const { models, close } = await connectMongo(servers.mongoUrl, database);
     const kept = () => createSnapshots(models).read('wards', 1);
     expect((await eventually(kept)).parts, 'of an audience that nobody has joined').to.deep.equal([]);

@@ -1,4 +1,4 @@
-/** The table of a replay: what an auditor sees of each event, on any terminal. */
+/** The table of a replay for auditors, on any terminal width. */
 import { expect } from 'chai';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { tablePrinter } from '../../bin/commands/output.js';
@@ -17,9 +17,9 @@ const event = (data: object, actor = 'ada'): RevealedEvent =>
 
 const many = { text: 'x'.repeat(2000) };
 
-describe('the table of a replay', () => {
+describe('replay table', () => {
   for (const columns of [40, 80, 100, 132, 160, 200])
-    it(`shows what happened, to what and by whom on ${columns} columns, in whole lines of them`, () => {
+    it(`shows event, subject and actor in ${columns} columns without broken lines`, () => {
       const [head = '', row = ''] = tablePrinter(columns)(event(many)).split('\n');
       expect(head).to.match(/^TIME +POSITION +STREAM +TYPE +ACTOR +DATA *$/);
       expect(row)
@@ -31,17 +31,17 @@ describe('the table of a replay', () => {
       expect(row.length).to.be.at.most(Math.max(columns, 160 + columns));
     });
 
-  it('shows all of it where nothing is so wide', () => {
+  it('shows full values when everything fits', () => {
     expect(tablePrinter()(event(many))).to.include(JSON.stringify(many));
   });
 
-  it('names its columns once', () => {
+  it('prints its header once', () => {
     const print = tablePrinter(80);
     expect(print(event({}))).to.match(/^TIME/);
     expect(print(event({}))).to.match(/^2026/);
   });
 
-  it('sends nothing to a terminal that strangers wrote to move its cursor', () => {
+  it('strips control sequences written by strangers', () => {
     const row = tablePrinter()(event({ name: '\u009b2J\u202e' }, '\u001b[31m\u0007'));
     expect(row.replaceAll('\n', '')).not.to.match(/[\p{Cc}\u202e]/u);
     expect(row).to.include('\\u009b2J\\u202e').and.include('\\u001b[31m\\u0007');

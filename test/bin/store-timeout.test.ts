@@ -1,17 +1,17 @@
-/** What a long command does when a store has not answered in time. */
+/** Retries of a long command when a store times out. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { UnavailableError } from '../../application/ports/index.js';
 import { createStoreRetries } from '../../bin/commands/retry-store.js';
 
-describe('the patience of a command', () => {
+describe('retrying a command after store timeouts', () => {
   const silent = new UnavailableError('MongoDB did not answer within 3500 ms');
   const of = (timeoutMs: number, signal = new AbortController().signal) => {
     const told: string[] = [];
     const tell = ({ message }: Error) => void told.push(message);
     return { told, retries: createStoreRetries(signal, tell, { timeoutMs, retryMs: 0 }) };
   };
-  /** Each attempt comes to the next of these. */
+  /** Outcomes of the attempts, in order. */
   const attempts = (...ends: readonly (Error | string)[]) => {
     const left = [...ends];
     return async () => {
@@ -21,13 +21,13 @@ describe('the patience of a command', () => {
     };
   };
 
-  it('tries again, with a word, and says what it came to', async () => {
+  it('prints a note, tries again and returns the result', async () => {
     const { told, retries } = of(Number.POSITIVE_INFINITY);
     expect(await retries.run(attempts(silent, silent, 'done'))).to.equal('done');
     expect(told).to.deep.equal([silent.message, silent.message]);
   });
 
-  it('ends with what is no silence, with its own end, and with the command', async () => {
+  it('ends with other errors, after its limit, and on abort', async () => {
     const wrong = new Error('wrong');
     expect(await rejection(of(Number.POSITIVE_INFINITY).retries.run(attempts(wrong)))).to.equal(wrong);
     const ended = of(-1);

@@ -1,4 +1,4 @@
-/** An engine whose disk is full: nothing of a refused write is remembered, and all that was acknowledged is there. */
+/** Engines on a full disk: refused writes leave nothing behind, and acknowledged data stays readable. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, statSync } from 'node:fs';
@@ -25,7 +25,7 @@ const pad = 'x'.repeat(100_000);
 (canLimit && !isReal && !process.env.EVENTSTORE_URL ? describe : describe.skip)('a full disk', function () {
   this.timeout(60_000);
 
-  it('has the event store refuse an append, and take the same one when there is room', async () => {
+  it('makes the event store refuse an append and accept the same one once there is space', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'annals-full-'));
     const server = await embeddedEventStore(directory);
     const client = connectEventStore(server.url);
@@ -61,7 +61,7 @@ const pad = 'x'.repeat(100_000);
     }
   });
 
-  it('has MongoDB refuse writes, and forget what it has made of them', async () => {
+  it('makes MongoDB refuse writes and forget their effects', async () => {
     const server = await mongoServer({ ownProcess: true });
     const client = new MongoClient(server.url);
     try {
@@ -69,7 +69,7 @@ const pad = 'x'.repeat(100_000);
       await rows.createIndex({ a: 1 });
       await rows.insertOne({ _id: 1, a: 1 });
       limit(server.pid, statSync(join(server.directory!, 'data.mdb')).size);
-      // It would make the index one of several values a document.
+      // Would make the index multi-valued.
       expect(await codeOf(rows.insertOne({ _id: 2, a: [2, 3], pad }))).to.equal(14031);
       expect(await codeOf(rows.deleteOne({ _id: 1 }))).to.equal(14031);
       const many = Array.from({ length: 3 }, (_, n) => ({ insertOne: { document: { _id: n + 5, a: n } } }));
@@ -92,10 +92,10 @@ const pad = 'x'.repeat(100_000);
   });
 });
 
-describe('the disk space of a store', () => {
+describe('disk space of a store', () => {
   const MEGABYTE = 1 << 20;
 
-  it('is enough at the reserve, or at a quarter more once it was not, with one line for each change', () => {
+  it('suffices at the reserve, then at a quarter more, with one log line per change', () => {
     let free = 65;
     const lines: string[] = [];
     const space = watchDiskSpace('/store/data.mdb', (line) => lines.push(line), {

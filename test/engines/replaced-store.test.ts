@@ -1,4 +1,4 @@
-/** A store whose file is deleted, replaced or moved away while it is in use, as by a backup that is restored too early. */
+/** Store files that are deleted, replaced or moved while in use, as by a backup restored too early. */
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { watchStoreFile } from '@annals/engines/internal/supervisor/store-check.js';
@@ -28,7 +28,7 @@ async function startAll(dataDir: string, logger = silentLogger) {
   const boxes = mongo.models.collection<{ _id: number }>('boxes');
   let written = 0;
   return {
-    /** What became of a write to each. */
+    /** The outcome of a write to each engine. */
     write: async () => [
       await outcome(client.appendToStream('toys.box-1', jsonEvent({ type: 'toys.ToyPut.v1', data: {} }))),
       await outcome(boxes.insertOne({ _id: written++ })),
@@ -46,13 +46,13 @@ async function startAll(dataDir: string, logger = silentLogger) {
   };
 }
 
-/** Another file of the same bytes, in its place. */
+/** Replaces the file by a copy. */
 function replace(path: string): void {
   copyFileSync(path, `${path}.backup`);
   renameSync(`${path}.backup`, path);
 }
 
-describe('the file of a store in use', function () {
+describe('a store file in use', function () {
   this.timeout(30_000);
   const directory = temporaryDirectory();
   after(() => directory.remove());
@@ -66,14 +66,14 @@ describe('the file of a store in use', function () {
 
   const acts = { deleted: rmSync, replaced: replace };
   for (const [what, act] of Object.entries(acts))
-    it(`is ${what}: nothing more is acknowledged, which would be lost, and what is there can be read`, async () => {
+    it(`${what}: further writes are refused instead of lost, and existing data stays readable`, async () => {
       expect(await stores.write()).to.deep.equal(TAKEN);
       for (const file of FILES) act(join(dataDir, file));
       expect(await stores.write()).to.deep.equal(REFUSED);
       expect(await stores.read()).to.deep.equal([1, 1]);
     });
 
-  it('is moved away and back: all goes on, for nothing is lost', async () => {
+  it('moved away and back: work continues without loss', async () => {
     renameSync(dataDir, `${dataDir}-moved`);
     expect(await stores.write()).to.deep.equal(TAKEN);
     renameSync(`${dataDir}-moved`, dataDir);
@@ -81,7 +81,7 @@ describe('the file of a store in use', function () {
     expect(await stores.read()).to.deep.equal([2, 2]);
   });
 
-  it('has another in its place for a while: what is written after that is taken', async () => {
+  it('replaced for a while: later writes are accepted', async () => {
     const [kept, other] = [`${dataDir}-moved`, `${dataDir}-other`];
     renameSync(dataDir, kept);
     await (await startAll(dataDir)).stop();
@@ -92,10 +92,10 @@ describe('the file of a store in use', function () {
   });
 });
 
-describe('an engine that dies', function () {
+describe('an engine that crashes', function () {
   this.timeout(30_000);
 
-  it('does not come back on another store than it had, of which those who rely on it know nothing', async () => {
+  it('does not restart on a different store, unknown to its clients', async () => {
     const directory = temporaryDirectory();
     const pids: number[] = [];
     const inVain: unknown[] = [];
@@ -114,7 +114,7 @@ describe('an engine that dies', function () {
     }
   });
 
-  it('gives back, every 10 s while it is written to, what a killed process read', () => {
+  it("releases a killed process's read pages every 10 s while being written to", () => {
     const directory = temporaryDirectory();
     const file = join(directory.path, 'data.mdb');
     writeFileSync(file, 'pages');

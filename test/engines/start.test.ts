@@ -1,4 +1,4 @@
-/** What the parent of an engine hears of its start, by messages as they come from the process; and of its end. */
+/** Supervision of engine starts by messages of the process, and engine exits. */
 import { ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
@@ -16,22 +16,22 @@ import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { freePort } from '../support/server-process.js';
 
-/** A process that says all this at once. */
+/** A process that sends all these messages at once. */
 function saying(child: ChildProcess, ...messages: readonly ChildMessage[]): void {
   for (const message of messages) child.emit('message', message);
 }
 
 const up = { url: 'esdb://127.0.0.1:1', port: 1, isNew: false };
 
-describe('an engine that starts', () => {
-  it('is heard to be up, whatever damage it tells of in the same moment', async () => {
+describe('a starting engine', () => {
+  it('counts as started even if it reports damage in the same moment', async () => {
     const child = new ChildProcess();
     const started = waitUntilReady(child, 'eventstore', '/data', silentLogger);
     saying(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
     expect(await started).to.deep.equal(up);
   });
 
-  it('is told of again and again while it is not up yet, and then no more', async () => {
+  it('is reported repeatedly until it has started', async () => {
     const child = new ChildProcess();
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     let told = 0;
@@ -46,7 +46,7 @@ describe('an engine that starts', () => {
     expect(timers()).to.equal(running - 1);
   });
 
-  it('is heard to have failed, once its process has ended', async () => {
+  it('has failed once its process has exited', async () => {
     const child = new ChildProcess();
     const started = waitUntilReady(child, 'eventstore', '/data', silentLogger).catch((error: Error) => error);
     saying(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
@@ -56,7 +56,7 @@ describe('an engine that starts', () => {
   });
 });
 
-/** What became of an attempt to listen there, which is given up at once. */
+/** The outcome of trying to listen on its port, released at once. */
 async function takePort(port: number): Promise<string> {
   const server = createServer((stranger) => stranger.destroy()).listen(port, '127.0.0.1');
   const outcome = await Promise.race([
@@ -72,11 +72,11 @@ const START = import.meta.resolve('@annals/engines');
 describe('an engine whose parent is killed', function () {
   this.timeout(60_000);
 
-  it('ends with it, also when that was too busy to hear that the engine is up', async () => {
+  it('exits too, also when the parent was too busy to notice the start', async () => {
     const directory = temporaryDirectory();
     const dataDir = directory.path;
     const port = Number(await freePort());
-    // Nothing that an engine says is read there any more, and nothing that it sent is acknowledged.
+    // Its messages are no longer read, and its requests no longer acknowledged.
     const parent = `
       import { startEngines } from '${START}';
       const logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -87,7 +87,7 @@ describe('an engine whose parent is killed', function () {
     let pids: readonly number[] = [];
     const stores = ['eventstore', 'mongo'].map((name) => join(dataDir, name));
     try {
-      // Who answers has told its parent before that it is up.
+      // An engine that answers has reported its start before.
       await eventually(() => engine.db('admin').command({ hello: 1 }));
       await eventually(() => stores.every(isLocked));
       pids = stores.map((store) => Number(readFileSync(join(store, 'lock'), 'utf8')));
@@ -99,13 +99,13 @@ describe('an engine whose parent is killed', function () {
       for (const pid of pids) process.kill(pid, 'SIGKILL');
       directory.remove();
     }
-    // Nobody holds what is not there, and to ask makes nothing.
+    // No process holds the directory, and checking does not create it.
     expect([isLocked(dataDir), existsSync(dataDir)]).to.deep.equal([false, false]);
   });
 });
 
-describe('an engine that dies', () => {
-  it('leaves its port to nobody, who would be shown the secret, and comes back on it; each time', async () => {
+describe('a crashing engine', () => {
+  it('never leaves its port to another process, which would receive the secret, and restarts on it each time', async () => {
     const directory = temporaryDirectory();
     const running = new Map<string, number>();
     let back = 0;
@@ -140,7 +140,7 @@ describe('an engine that dies', () => {
     directory.remove();
   });
 
-  it('begins no new store where the data directory was moved away, and goes on once it is back', async () => {
+  it('creates no new store when the data directory was moved away, and continues once it is back', async () => {
     const directory = temporaryDirectory();
     const dataDir = join(directory.path, 'data');
     const elsewhere = join(directory.path, 'elsewhere');

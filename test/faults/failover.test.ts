@@ -1,4 +1,4 @@
-/** Connections to the stores that die in the middle of a request: 503 and never 500, and nothing is done twice. */
+/** Store connections that die during requests: 503, never 500, and nothing happens twice. */
 import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -7,7 +7,7 @@ import { call, createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
-describe('a connection that dies in the middle', function () {
+describe('a connection that dies during a request', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const engineDirectory = temporaryDirectory();
@@ -23,7 +23,7 @@ describe('a connection that dies in the middle', function () {
     models = await startProxy(servers.mongoUrl);
     server = await startServer(directory.path, ['rooms', 'logs'], {
       ANNALS_EVENT_STORE_URL: log.url,
-      // Else the driver asks the server for the addresses of its set, and goes there.
+      // Otherwise the driver would ask the server for the members of its set and connect to those.
       ANNALS_MONGO_URL: models.url.replace(/replicaSet=\w+/, 'directConnection=true'),
     });
     room = await createRoom(base('rooms'), 'Ada');
@@ -60,7 +60,7 @@ describe('a connection that dies in the middle', function () {
     expect(Number(headers.get('retry-after'))).to.be.at.least(1);
   }
 
-  describe('of MongoDB', () => {
+  describe('to MongoDB', () => {
     for (const [what, mark, asked] of [
       ['a create', 'findAndModify', create],
       ['a read of the state', 'rooms_state', () => inRoom('GET', '/state')],
@@ -68,7 +68,7 @@ describe('a connection that dies in the middle', function () {
       ['an aggregate', 'hours', () => ask('GET', '/api/logs/aggregate?groupBy=level')],
       ['a rebuild', 'build:', () => ask('POST', '/api/reindex')],
     ] as const) {
-      it(`is 503 for ${what}`, async () => {
+      it(`answers 503 for ${what}`, async () => {
         const before = models.cuts();
         models.cutAfter(mark);
         await refused(asked());
@@ -78,8 +78,8 @@ describe('a connection that dies in the middle', function () {
       });
     }
 
-    it('delays the rows of what was taken meanwhile, and loses none', async () => {
-      // The day's key is made with its first record, and for that MongoDB must answer.
+    it('delays rows of accepted writes without losing any', async () => {
+      // The day's key is created with its first record, which needs MongoDB.
       expect((await ask('POST', '/api/ingest', '{"message":"before"}')).status).to.equal(200);
       models.cutAfter('rooms_state', 'logs_records');
       const taken = await room.post('meanwhile');
@@ -91,8 +91,8 @@ describe('a connection that dies in the middle', function () {
     });
   });
 
-  describe('of the event store', () => {
-    it('is 503 for a create, a post, an ingest and a read of what only the log knows', async () => {
+  describe('to the event store', () => {
+    it('answers 503 for a create, a post, an ingest and a read that needs the log', async () => {
       const envelope = await room.seal('never');
       log.cutAfter('rooms.room-', 'rooms.messages-', 'logs.batch-');
       await Promise.all([
@@ -105,7 +105,7 @@ describe('a connection that dies in the middle', function () {
       await eventually(async () => (await create()).status === 201);
     });
 
-    it('does once what was taken while its answer was lost', async () => {
+    it('applies a write once when its acknowledgement was lost', async () => {
       log.cutAfter('rooms.MessagePosted.');
       const before = log.cuts();
       const { status, body } = await inRoom('POST', '/messages', await room.seal('once'));

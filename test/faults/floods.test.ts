@@ -1,4 +1,4 @@
-/** Clients that do not know an engine's secret flood it: what it does for others is not slowed by that. */
+/** Unauthenticated clients flood an engine without slowing its service to others. */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { connectEventStore } from '../../adapters/eventstore/client.js';
 
 const FLOOD = fileURLToPath(new URL('../support/flood-process.js', import.meta.url));
 
-/** An engine in a process of its own, and a client that has shown the secret. */
+/** An engine in its own process, with an authenticated client. */
 interface Served {
   readonly port: number;
   write(): Promise<unknown>;
@@ -43,10 +43,10 @@ async function serveMongo(): Promise<Served> {
 
 const WRITERS = 16;
 const MEASURED_MS = 1500;
-/** Without bounds it is 5 to 300. */
+/** Without limits it is 5 to 300. */
 const MOST_TIMES_SLOWER = 3;
 
-/** Writes a second of so many clients. */
+/** Writes per second of this many clients. */
 async function writesPerSecond(served: Served): Promise<number> {
   const began = performance.now();
   let done = 0;
@@ -57,7 +57,7 @@ async function writesPerSecond(served: Served): Promise<number> {
   return Math.round((done * 1000) / (performance.now() - began));
 }
 
-/** Floods a port while `work` goes on. */
+/** Floods a port while `work` runs. */
 async function flooded<T>(port: number, kind: string, work: () => Promise<T>): Promise<T> {
   const child = killOnExit(fork(FLOOD, [String(port), kind], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
   await once(child, 'message');
@@ -71,14 +71,14 @@ async function flooded<T>(port: number, kind: string, work: () => Promise<T>): P
 }
 
 function itWithstands(kind: string, serve: () => Promise<Served>): void {
-  it(`goes on while a stranger floods it with ${kind}`, async function () {
+  it(`continues under a flood by a stranger with ${kind}`, async function () {
     this.timeout(120_000);
     const [served, other] = [await serve(), await serve()];
     try {
       await writesPerSecond(served);
-      // A flood takes time of the machine, too: what it costs this engine shows beside a flood of the other one.
+      // A flood also costs machine time: compare with a flood of the other engine.
       const calm = await flooded(other.port, kind, () => writesPerSecond(served));
-      // The first connections are accepted, and cost the most: what counts is that it goes on once they are spent.
+      // The first connections are accepted and cost most: measure once they are used up.
       const attacked = await flooded(served.port, kind, async () => {
         let best = 0;
         for (let round = 0; round < 5 && best * MOST_TIMES_SLOWER <= calm; round++)

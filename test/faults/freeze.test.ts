@@ -1,4 +1,4 @@
-/** A store that is frozen (SIGSTOP) and thawed: everybody is answered meanwhile, and all goes on by itself after. */
+/** A frozen (SIGSTOP) and thawed store: every request is answered meanwhile, and service resumes by itself. */
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-/** The contract's deadlines: of any request, and of health and metrics. */
+/** Deadlines of the contract: for requests, and for health and metrics. */
 const ANSWER_MS = 10_000;
 const HEALTH_MS = 2000;
 
@@ -78,7 +78,7 @@ describe('a frozen store', function () {
     expect(Number(retryAfter), `${what}: Retry-After`).to.be.at.least(1);
     expect(JSON.parse(text).error, `${what}: error`).to.be.a('string');
   };
-  /** Answered from what the node knows, or refused; never an error of ours, never a wrong "there is none". */
+  /** Answered from memory or refused; never a 500, never a false 404. */
   const answered = (answer: Answer, what: string) => (answer.status === 200 ? undefined : refused(answer, what));
 
   async function healthTells() {
@@ -109,14 +109,14 @@ describe('a frozen store', function () {
     await eventually(async () => (await logs('reindex', 'POST')).status === 200);
   }
 
-  it('is told within the deadline to who asks for records first, before anybody has', async () => {
+  it('answers the first query for records within the deadline', async () => {
     freeze('mongo');
     refused(await logs('logs'), 'query');
     thaw();
     await eventually(async () => (await logs('logs')).status === 200);
   });
 
-  it('is told within the deadlines when it is the event store, and all goes on when it thaws', async () => {
+  it('answers within the deadlines when it is the event store, and resumes when it thaws', async () => {
     const envelope = await room.seal('meanwhile');
     freeze('eventstore');
     const health = healthTells();
@@ -145,7 +145,7 @@ describe('a frozen store', function () {
     await everythingIsBack();
   });
 
-  it('lets read models fall behind, and the metrics tell how far', async () => {
+  it('makes read models lag, as reported in metrics', async () => {
     await eventually(async () => (await ingest('known')).status === 200);
     const isBehind = async () =>
       /^annals_projection_lag\{projection="logs\.records"\} [1-9]/m.test(
@@ -159,7 +159,7 @@ describe('a frozen store', function () {
     await eventually(async () => !(await isBehind()));
   });
 
-  it('is told within the deadlines when it is MongoDB, and all goes on when it thaws', async () => {
+  it('answers within the deadlines when it is MongoDB, and resumes when it thaws', async () => {
     room = await createRoom(base('rooms'), 'Ada');
     await room.post('before');
     freeze('mongo');
@@ -169,14 +169,14 @@ describe('a frozen store', function () {
       inRoom('GET', '/state').then((answer) => refused(answer, 'state')),
       logs('logs?q=neverasked').then((answer) => refused(answer, 'query')),
       logs('logs/aggregate?groupBy=event').then((answer) => refused(answer, 'aggregate')),
-      // One alone: of several the others would be told that one is running.
+      // Only one, as others would be refused while it runs.
       rebuild('reindex?async=true'),
       logs('alerts/history').then((answer) => refused(answer, 'alert history')),
     ];
     const others = [
       inRoom('GET', '/events').then((answer) => answered(answer, 'events')),
       logs('logs/tail').then((answer) => answered(answer, 'tail')),
-      // Its key is known and the log is there: taken, with rows to follow.
+      // Its key is cached and the log available: accepted, with rows to follow.
       ingest('meanwhile').then((answer) => answered(answer, 'ingest')),
     ];
     await Promise.all([health, ...writing, ...others]);

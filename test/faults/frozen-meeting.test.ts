@@ -1,4 +1,4 @@
-/** A meeting whose log is frozen (SIGSTOP) and thawed: everybody is told in time to come again, and nobody is left over. */
+/** Meetings whose log is frozen (SIGSTOP) and thawed: clients are told in time to retry, and no participant is left over. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ describe('a meeting whose log is frozen', function () {
     directory.remove();
   });
 
-  it('has all come again, however many wait for one another, and nobody sits in it whom it took too late', async () => {
+  it('tells all clients to retry, and keeps no participant whose join took too long', async () => {
     const base = server.urls.meeting!;
     const people = [await come(base, 'FREEZE', 'Ada', { isHost: true })];
     for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await come(base, 'FREEZE', name));

@@ -1,4 +1,4 @@
-/** A start beside a store that is frozen: it fails, and the process ends, so that whoever supervises it starts it again. */
+/** Starts beside a frozen store fail and exit, so that a supervisor can retry. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { run } from '../support/command-line.js';
@@ -17,7 +17,7 @@ describe('a start beside a frozen store', function () {
   });
 
   for (const engine of ['eventstore', 'mongo'])
-    it(`ends with 1 when it is that of ${engine}`, async () => {
+    it(`exits with 1 when the store of ${engine} is frozen`, async () => {
       const pid = server.pids[engine]!;
       process.kill(pid, 'SIGSTOP');
       try {
@@ -29,7 +29,7 @@ describe('a start beside a frozen store', function () {
       }
     });
 
-  it('is told by whoever would read the log to its end', async () => {
+  it('fails for commands that read the log to its end', async () => {
     const pid = server.pids.eventstore!;
     process.kill(pid, 'SIGSTOP');
     try {

@@ -1,4 +1,4 @@
-/** A disk that is full: writes are refused at once and the node says so; with room again all goes on by itself. */
+/** A full disk: writes are refused at once and health reports it; with space, service resumes by itself. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ interface State {
 
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-/** Limits of running processes are set by a tool of Linux. */
+/** A Linux tool sets limits of running processes. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 
 /** A room on a server, whose messages show what was stored. */
@@ -24,7 +24,7 @@ async function openRoom(server: Server) {
   const room = await createRoom(base, 'Ada');
   const acknowledged: string[] = [];
   return {
-    /** Resolves to the status of the answer, which is given without much ado. */
+    /** Resolves to the status of the answer, which must come promptly. */
     async post(): Promise<number> {
       const envelope = { ...(await room.seal('full')), nonce: text(12), ciphertext: text(20_000) };
       const began = performance.now();
@@ -42,7 +42,7 @@ async function openRoom(server: Server) {
       }
       return status;
     },
-    /** Reads something that nobody has asked for before. */
+    /** Reads something that is in no cache. */
     read: async () => (await fetch(`${base}/rooms/${text(16)}/state`)).status,
     async isAllThere(): Promise<void> {
       const found = await eventually(async () => {
@@ -56,7 +56,7 @@ async function openRoom(server: Server) {
   };
 }
 
-/** Less than an attempt after another would take; more than a busy machine does. */
+/** Less than a second attempt would take; more than a busy machine needs. */
 const AT_ONCE_MS = 2000;
 
 async function readiness(server: Server) {
@@ -67,7 +67,7 @@ async function readiness(server: Server) {
 
 const isReady = async (server: Server) => (await readiness(server)).status === 200;
 
-/** `fill` leaves no room, `empty` makes some. */
+/** `fill` uses up the space, `empty` frees some. */
 async function goesThroughFullDisk(server: Server, fill: () => void, empty: () => void): Promise<void> {
   const room = await openRoom(server);
   expect(await room.post()).to.equal(201);
@@ -88,7 +88,7 @@ async function goesThroughFullDisk(server: Server, fill: () => void, empty: () =
   await eventually(() => isReady(server));
   await eventually(async () => (await room.post()) === 201);
   await room.isAllThere();
-  // Nobody was ended and started again for it, and it was said once.
+  // No process was restarted, and it was logged once.
   expect(server.enginePids).to.have.length(2);
   for (const said of [/^event store: .* is full/m, /^event store: .* has room again/m])
     expect(server.lines.filter((line) => said.test(line))).to.have.length(1);
@@ -107,13 +107,13 @@ async function goesThroughFullDisk(server: Server, fill: () => void, empty: () =
     directory.remove();
   });
 
-  /** No file of the program and its engines can outgrow this. */
+  /** No file of the program and its engines can exceed this. */
   const limitFiles = (most: number | 'unlimited') => {
     for (const pid of [server.child.pid, ...Object.values(server.pids)])
       execFileSync('prlimit', ['--pid', String(pid), `--fsize=${most}:`], { stdio: 'ignore' });
   };
 
-  it('is told while it lasts, loses nothing, and is over when there is room', () =>
+  it('is reported while it lasts, loses nothing, and ends when there is space', () =>
     goesThroughFullDisk(
       server,
       () => limitFiles(statSync(join(directory.path, 'eventstore/log/data.mdb')).size + 65_536),
@@ -123,7 +123,7 @@ async function goesThroughFullDisk(server: Server, fill: () => void, empty: () =
 
 const MEGABYTE = 1 << 20;
 
-describe('a file system without room', function () {
+describe('a file system without free space', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let server: Server | undefined;
@@ -138,7 +138,7 @@ describe('a file system without room', function () {
     directory.remove();
   });
 
-  it('is told while it lasts, loses nothing, and is over when there is room', async () => {
+  it('is reported while it lasts, loses nothing, and ends when there is space', async () => {
     server = await startServer(join(directory.path, 'data'), ['rooms']);
     const ballast = join(directory.path, 'ballast');
     const leave = (bytes: number) => {

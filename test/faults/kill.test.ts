@@ -1,4 +1,4 @@
-/** SIGKILL at the moments that matter: what was acknowledged is there, and what is sent again is there once. */
+/** SIGKILL at critical moments: acknowledged writes survive, and repeated requests are applied once. */
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ import { createTestKernel } from '../support/test-kernel.js';
 
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
-/** More than anybody may create in an hour. */
+/** Above the limit of rooms per hour. */
 const FLAGS = ['rooms', '--rooms-create-per-hour', '1000000'];
 
 interface Room {
@@ -27,7 +27,7 @@ interface Room {
   readonly sessionToken: string;
 }
 
-/** A request with a key, to be sent any number of times, and its first answer if there was one. */
+/** A request with an idempotency key that may be repeated, and its first answer if there was one. */
 interface Sent {
   readonly room: Room;
   readonly path: string;
@@ -38,7 +38,7 @@ interface Sent {
 
 const annals = (...args: readonly string[]) => promisify(execFile)(process.execPath, [ANNALS, ...args]);
 
-/** What clients do, wherever the server is just now. */
+/** Client operations, wherever the server currently runs. */
 function client(server: () => Server | undefined) {
   const base = () => server()?.urls.rooms ?? 'http://127.0.0.1:1';
   const send = ({ path, room, key, body }: Sent) =>
@@ -58,7 +58,7 @@ function client(server: () => Server | undefined) {
     send,
     enter: async () => (await call<Room>(base(), 'POST', '/rooms', { body: { signingPublicKey } })).body,
 
-    /** As a client does it: again under the same key until it is answered, or nobody is there. */
+    /** Repeats under the same key until answered, as a client does. */
     async insist(sent: Sent, alive: () => boolean) {
       while (alive() && !sent.answer) {
         const answer = await send(sent).catch(() => undefined);
@@ -66,7 +66,7 @@ function client(server: () => Server | undefined) {
       }
     },
 
-    /** Everything sent again is answered as the first time, and stands in its room once. */
+    /** Every repetition gets the first answer, and every message is stored once. */
     async expectOnce(all: readonly Sent[]) {
       for (const sent of all) {
         const again = await send(sent);
@@ -88,7 +88,7 @@ function client(server: () => Server | undefined) {
   };
 }
 
-describe('a server killed at the worst moment', function () {
+describe('a server killed at a critical moment', function () {
   this.timeout(120_000);
   const [data, own] = [temporaryDirectory(), temporaryDirectory()];
   let engines: Engines;
@@ -102,7 +102,7 @@ describe('a server killed at the worst moment', function () {
     const urls = ['--event-store-url', store.url, '--mongo-url', `${mongo.url}&directConnection=true`];
     server = await startServer(own.path, [...urls, ...FLAGS]);
   };
-  /** Kills it, and starts it again with stores that answer. */
+  /** Kills it and restarts it with healthy stores. */
   const killAndStart = async () => {
     await server?.stop('SIGKILL');
     store.releaseAnswers();
@@ -133,7 +133,7 @@ describe('a server killed at the worst moment', function () {
     own.remove();
   });
 
-  it('between append and answer: the message is there once, and the answer given when it is sent again', async () => {
+  it('between append and answer: the message is stored once, and its repetition is answered', async () => {
     const rooms = await Promise.all(Array.from({ length: 4 }, enter));
     const first = rooms.map((room) => message(room));
     for (const sent of first) sent.answer = await send(sent);
@@ -147,7 +147,7 @@ describe('a server killed at the worst moment', function () {
     for (const { roomId } of rooms) expect(await typesIn(messagesStream(roomId))).to.have.length(2);
   });
 
-  it("in a projection's batch: rows that are ahead of their checkpoint get nothing twice", async () => {
+  it("within a projection's batch: rows ahead of their checkpoint change nothing twice", async () => {
     const room = await enter();
     const before = message(room);
     before.answer = await send(before);
@@ -159,7 +159,7 @@ describe('a server killed at the worst moment', function () {
       return typeof written === 'string' ? 0n : written.at(-1)!.position;
     };
     const saved = async () => (await kernel.checkpoints.read(collection)) ?? 0n;
-    // What is held is what comes now, not what was still to be said of the batch before.
+    // Holds back new events, not the rest of the batch before.
     const first = await lastWritten();
     await eventually(async () => (await saved()) >= first);
     const more = Array.from({ length: 5 }, (_, index) => message(room, index + 1));
@@ -175,7 +175,7 @@ describe('a server killed at the worst moment', function () {
     await expectOnce([before, ...more]);
   });
 
-  it('in a switch to a new build: the new one is served, and whole', async () => {
+  it('while switching to a new build: the new build is served and complete', async () => {
     const rooms = await Promise.all(Array.from({ length: 3 }, enter));
     const sent = rooms.map((room) => message(room));
     for (const each of sent) each.answer = await send(each);
@@ -192,7 +192,7 @@ describe('a server killed at the worst moment', function () {
     await eventually(async () => !(await kernel.builds.list('rooms_state_v')).includes(before));
   });
 
-  it('in a burn: the room is gone for ever, though nobody was answered', async () => {
+  it('during a burn: the room is permanently gone, although the request got no answer', async () => {
     const room = await enter();
     const sent = message(room);
     sent.answer = await send(sent);
@@ -213,14 +213,14 @@ describe('a server killed at the worst moment', function () {
     expect((await send(sent)).status).to.equal(404);
   });
 
-  it('has read models that equal their rebuild', async () => {
+  it('has read models equal to their rebuild', async () => {
     const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
     const { stdout } = await annals('reindex', '--check', ...urls, '--data-dir', own.path);
     expect(stdout).to.match(/rooms\.state: equals its rebuild/);
   });
 });
 
-describe('everything killed at once, under load', function () {
+describe('all processes killed at once under load', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const all: Sent[] = [];
@@ -232,7 +232,7 @@ describe('everything killed at once, under load', function () {
     directory.remove();
   });
 
-  /** Posts from several at once until so many are acknowledged; then `kill`. */
+  /** Posts from several clients until this many are acknowledged; then `kill`. */
   async function under(load: number, kill: (server: Server) => Promise<unknown>) {
     server ??= await startServer(directory.path, FLAGS);
     const running = server;
@@ -253,7 +253,7 @@ describe('everything killed at once, under load', function () {
     await Promise.all(posters);
   }
 
-  it('loses nothing it acknowledged, and doubles nothing that is sent again', async () => {
+  it('loses nothing acknowledged and stores repeated requests once', async () => {
     await under(20, async ({ enginePids, child, stop }) => {
       for (const pid of [...enginePids, child.pid!]) process.kill(pid, 'SIGKILL');
       await stop('SIGKILL');
@@ -267,7 +267,7 @@ describe('everything killed at once, under load', function () {
     await expectOnce(all);
   });
 
-  it('has read models that equal their rebuild', async () => {
+  it('has read models equal to their rebuild', async () => {
     const { stdout } = await annals('reindex', '--check', '--data-dir', directory.path);
     expect(stdout).to.match(/rooms\.state: equals its rebuild/);
   });

@@ -1,4 +1,4 @@
-/** Meetings on several processes: what is told live comes across, whose process is gone leaves, and who returns is who they were. */
+/** Meetings across processes: signaling is relayed, participants of dead processes leave, and returning ones keep their identity. */
 import { readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -9,13 +9,13 @@ import { type Server, startServer } from '../support/server-process.js';
 import { startProxy } from '../support/tcp-proxy.js';
 
 const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];
-/** People of a node that is gone leave soon. */
+/** Participants of a dead node leave soon. */
 const SOON = ['--meeting-return-seconds', '0.3'];
 
 const isAbout = (type: string, id: string) => (message: MeetingMessage) =>
   message.type === type && message.participantId === id;
 
-/** What must stand nowhere. */
+/** Must not be stored anywhere. */
 const SDP = 'v=0 o=- 4611731400430051336 2 IN IP4 quokka quokka quokka';
 const CANDIDATE = 'candidate:842163049 1 udp 1677729535 numbat numbat numbat';
 const BYTES = Buffer.from('a bandicoot in a biscuit tin, a bandicoot in a biscuit tin').toString('base64');
@@ -34,7 +34,7 @@ describe('meetings on two processes of one directory', function () {
     directory.remove();
   });
 
-  it('carry what is for one person to them alone, in order and by whom, and nowhere else', async () => {
+  it('relay direct messages to their target only, in order, with their sender, and store none', async () => {
     const ada = await come(one!.urls.meeting!, 'ACROSS', 'Ada', { isHost: true });
     const bob = await come(two!.urls.meeting!, 'ACROSS', 'Bob');
     const cleo = await come(two!.urls.meeting!, 'ACROSS', 'Cleo');
@@ -69,7 +69,7 @@ describe('meetings on two processes of one directory', function () {
     expect(cleo.news()).to.deep.equal([]);
   });
 
-  it('slow down who sends large files to who reads slowly at another process, and lose nothing of them', async () => {
+  it('slow down senders of large files to slow readers on another process without loss', async () => {
     const [here, there] = [one!.urls.meeting!, two!.urls.meeting!];
     const senders = [await come(here, 'LARGE1', 'Ada', { isHost: true })];
     for (const name of ['Abe', 'Amy', 'Ann', 'Aya']) senders.push(await come(here, 'LARGE1', name));
@@ -80,14 +80,14 @@ describe('meetings on two processes of one directory', function () {
     const memory = [residentOf(one!), residentOf(two!)];
     const before = await relayedBy(one!);
     bob.socket.pause();
-    // Fewer than may be said in a second; 50 MB of all together.
+    // Below the rate limit; 50 MB in total.
     const [chunk, total] = ['A'.repeat(64 * 1024), 160];
     for (const { socket, send } of senders)
       for (let index = 0; index < total; index++) {
         await eventually(() => socket.bufferedAmount < 16 * 1024 * 1024);
         send('file-chunk', { targetId: bob.id, transferId: 't2', chunk, index, total });
       }
-    // Others are not held up, also on their way to the same process: they go on until nothing goes to Bob any more.
+    // Others are not blocked, even between the same processes: they continue until nothing reaches Bob.
     let asides = 0;
     const toBob = async () => (await relayedBy(one!)) - before - asides;
     for (let last = -1, now = await toBob(); now !== last; last = now, now = await toBob())
@@ -96,7 +96,7 @@ describe('meetings on two processes of one directory', function () {
         cleo.send('file-chunk', { targetId: eve.id, transferId: 't3', chunk, index, total: 1 });
         await eve.waitFor((inbox) => inbox.transferId === 't3' && inbox.index === index);
       }
-    // The network holds some of it, and the processes nearly nothing: the rest is with those who send.
+    // The network buffers some and the processes almost nothing: the rest stays with the senders.
     expect(await toBob()).to.be.below(500);
     bob.socket.resume();
     await eventually(() => bob.inbox.filter(({ type }) => type === 'file-chunk').length === 5 * total);
@@ -109,7 +109,7 @@ describe('meetings on two processes of one directory', function () {
       expect(residentOf(server) - memory[index]!).to.be.below(100 * 1024 * 1024);
   });
 
-  it('know in the room that goes on who was at a process that was killed', async () => {
+  it('remove participants of a killed process from the room', async () => {
     const ada = await come(one!.urls.meeting!, 'KILLED', 'Ada', { isHost: true });
     const bob = await come(two!.urls.meeting!, 'KILLED', 'Bob');
     const cleo = await come(two!.urls.meeting!, 'KILLED', 'Cleo');
@@ -120,17 +120,17 @@ describe('meetings on two processes of one directory', function () {
     expect(ada.inbox.filter(({ type }) => type === 'participant-left').length).to.equal(2);
   });
 
-  it('leave none of it on the disk', async () => {
+  it('leave nothing on disk', async () => {
     await one!.stop();
     const everything = bytesIn(directory.path);
-    // Looked for in what is there: or finding nothing would prove nothing.
+    // The sealed data is present, so that searching for plaintext is a valid check.
     for (const name of ['meeting.room-ACROSS', 'meeting.SignalRelayed.v1'])
       expect(everything.includes(name), name).to.equal(true);
     expect(shownIn(everything, [SDP, CANDIDATE, BYTES, 'A'.repeat(1000)])).to.deep.equal([]);
   });
 });
 
-describe('meetings on nodes that come and go', function () {
+describe('meetings on nodes that start and stop', function () {
   this.timeout(300_000);
   const directories = [temporaryDirectory(), temporaryDirectory()];
   const running: Server[] = [];
@@ -161,7 +161,7 @@ describe('meetings on nodes that come and go', function () {
     return back;
   }
 
-  it('tell who is at a node that stops to come back, and it is theirs again: place, right, hand and lock', async () => {
+  it('tell participants of a stopping node to return, with place, role, raised hand and lock kept', async () => {
     const flags = ['--meeting-return-seconds', '4'];
     const bases = [await start(0, flags), await start(1, flags)];
     const ada = await come(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
@@ -178,7 +178,7 @@ describe('meetings on nodes that come and go', function () {
     const back = await rejoin(bases[1]!, 'ROLLED', ada);
     expect(back.id).to.equal(ada.id);
     expect(back.inbox[0]).to.deep.include({ type: 'participant-joined', name: 'Ada', isModerator: true });
-    // Whoever does not come back leaves in the end; nobody else does, and nobody twice.
+    // Participants who do not return leave in the end, once; nobody else does.
     await back.waitFor(isAbout('participant-left', cleo.id));
     back.send('lower-hand');
     await bob.waitFor('lower-hand');
@@ -199,7 +199,7 @@ describe('meetings on nodes that come and go', function () {
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
-  it('let go who sends to a node that is frozen; its people leave, and come back when it goes on', async () => {
+  it('release senders to a frozen node; its participants leave, and return when it resumes', async () => {
     const bases = [await start(0, SOON), await start(1, SOON)];
     const ada = await come(bases[0]!, 'FROZEN', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'FROZEN', 'Bob');
@@ -224,7 +224,7 @@ describe('meetings on nodes that come and go', function () {
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
-  it('show who is at a frozen node as lost, and as there again when it goes on in time', async () => {
+  it('mark participants of a frozen node as lost, and as present when it resumes in time', async () => {
     const bases = [await start(0), await start(1)];
     const ada = await come(bases[0]!, 'THAWED', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'THAWED', 'Bob');
@@ -239,7 +239,7 @@ describe('meetings on nodes that come and go', function () {
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
-  it('let nobody sit in a room whose connection ended before the log had answered', async () => {
+  it('keep no participant whose connection ended before the log had answered', async () => {
     const proxy = await startProxy(engines.eventStoreUrl);
     try {
       const bases = [await start(0), await start(1, ['--event-store-url', proxy.url])];
@@ -253,7 +253,7 @@ describe('meetings on nodes that come and go', function () {
       expect((await cleo.closed).code).to.equal(1013);
       proxy.releaseAnswers();
       await ada.waitFor(isAbout('participant-left', String(participantId)));
-      // Bob's connection has not ended.
+      // Bob's connection is still open.
       bob.send('raise-hand');
       await ada.waitFor(isAbout('raise-hand', bob.id));
       for (const each of [ada, bob]) each.send('leave');
@@ -263,7 +263,7 @@ describe('meetings on nodes that come and go', function () {
     }
   });
 
-  it('find out at the next start who was there when the last node was killed', async () => {
+  it('recover at the next start who was present when the last node was killed', async () => {
     const base = await start(0, SOON);
     await running[1]!.stop('SIGKILL');
     await come(base, 'ALONE1', 'Ada', { isHost: true });

@@ -1,10 +1,10 @@
-/** What a node logs while a store of its is frozen: an outage is no error of every part that waits for it. */
+/** Log lines of a node whose store is frozen: an outage is not reported as an error by every waiting part. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Server, startServer } from '../support/server-process.js';
 
-describe('the log of a node whose store is frozen', function () {
+describe('log of a node whose store is frozen', function () {
   this.timeout(180_000);
   const directory = temporaryDirectory();
   let server: Server;
@@ -42,7 +42,7 @@ describe('the log of a node whose store is frozen', function () {
     ['mongo', 'MongoDB'],
     ['eventstore', 'the event store'],
   ] as const)
-    it(`has two lines of it where it is ${store}, and none is an error`, async () => {
+    it(`has two lines about ${store}, none of them an error`, async () => {
       await work();
       const start = server.lines.length;
       process.kill(server.pids[engine]!, 'SIGSTOP');

@@ -1,11 +1,11 @@
-/** Users of a node that was killed are gone within 30 seconds: by the nodes that are left, or by itself when it comes back. */
+/** Users of a killed node become offline within 30 seconds, by other nodes or by itself when it restarts. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, EventStream } from '../support/chat-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 
-describe('the presence of users whose node was killed', function () {
+describe('presence of users whose node was killed', function () {
   this.timeout(180_000);
   const directories = [temporaryDirectory(), temporaryDirectory()];
   const running: Server[] = [];
@@ -40,7 +40,7 @@ describe('the presence of users whose node was killed', function () {
       (each: { userId: string }) => each.userId === userId,
     );
 
-  it('is offline, for whoever had no other node; and those that came to another one stay', async () => {
+  it('becomes offline for users without another node; users who reconnected elsewhere stay online', async () => {
     const [one, two] = [await start(0), await start(1)];
     const [ada, bob] = [await devLogin(one, 'ada@example.org'), await devLogin(one, 'bob@example.org')];
     for (const who of [ada, bob]) await EventStream.to(one, { token: who.token });
@@ -55,7 +55,7 @@ describe('the presence of users whose node was killed', function () {
     await eventually(() =>
       moved.frames.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'),
     );
-    // Nobody is left to say it of those of the last node, until it comes back.
+    // No node is left to record it for the users of the last one until it restarts.
     await running[1]!.stop('SIGKILL');
     const again = await start(1);
     await eventually(async () => (await of(again, ada.token, bob.id)).status === 'offline');

@@ -1,4 +1,4 @@
-/** The command line: what it takes, and what it says of the rest. */
+/** The command line: accepted arguments and errors. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { expect } from 'chai';
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
-/** A module that tells at the end which drivers and stores the program has loaded. */
+/** A module that reports at exit which drivers and stores the program has loaded. */
 const TELLING = `data:text/javascript,${encodeURIComponent(
   `import { createRequire } from 'node:module';
    const { cache } = createRequire(process.execPath);
@@ -21,7 +21,7 @@ const TELLING = `data:text/javascript,${encodeURIComponent(
    });`,
 )}`;
 
-/** A module that tells what node was told. */
+/** A module that reports Node's options. */
 const TOLD = `data:text/javascript,${encodeURIComponent('process.stderr.write(process.execArgv.join())')}`;
 
 describe('the command line', () => {
@@ -41,7 +41,7 @@ describe('the command line', () => {
     return { out, err, code };
   }
 
-  it('shows its help without arguments, with the commands and exit codes', async () => {
+  it('shows its help without arguments, with commands and exit codes', async () => {
     const { out, code } = await annals([]);
     expect(code).to.equal(0);
     expect(out).to.match(/^Usage: annals /);
@@ -50,12 +50,12 @@ describe('the command line', () => {
     expect(out).to.include('Exit codes: 0 success, 1 the command failed, 2 ');
   });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     expect(await annals(['--version'])).to.deep.include({ code: 0, err: '' });
     expect((await annals(['-V'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('has room for what a busy server makes anew, by every script that starts it', async () => {
+  it('sets the size of the young generation in every script that starts it', async () => {
     const env = { ...process.env, NODE_OPTIONS: `--import ${TOLD}` };
     const { scripts } = JSON.parse(await readFile(join(CHECKOUT, 'package.json'), 'utf8'));
     for (const command of [scripts.annals, scripts.start]) {
@@ -64,7 +64,7 @@ describe('the command line', () => {
     }
   });
 
-  it('loads no driver and no store for what needs none', async () => {
+  it('loads no driver or store for commands that need none', async () => {
     const env = { NODE_OPTIONS: `--import ${TELLING}` };
     const loaded = async (...args: string[]) => JSON.parse((await annals(args, env)).err.split('\n').at(-1) ?? '');
     expect(await loaded('scavenge', '--data-dir', join(directory, 'none'))).to.include('@eventstore');
@@ -75,7 +75,7 @@ describe('the command line', () => {
     );
   });
 
-  it('helps with a command in both ways of asking', async () => {
+  it('shows the help of a command in both forms', async () => {
     const [flag, command, within] = await Promise.all([
       annals(['logs', 'query', '--help']),
       annals(['help', 'logs', 'query']),
@@ -85,7 +85,7 @@ describe('the command line', () => {
     expect([command.out, within.out]).to.deep.equal([flag.out, flag.out]);
   });
 
-  it('names the commands there are for one it does not know, in one line, also when asked for help', async () => {
+  it('lists commands in one line for an unknown one, also with --help', async () => {
     const unknown = async (...args: string[]) => {
       const { out, err, code } = await annals(args);
       expect([out, code], args.join(' ')).to.deep.equal(['', 2]);
@@ -104,7 +104,7 @@ describe('the command line', () => {
       expect(err).to.match(/^annals: unknown command 'qury', .* query, aggregate, tail, import.*\n$/);
   });
 
-  it('takes every setting as a flag, grouped in the help of the commands that read all of them', async () => {
+  it('accepts every setting as a flag, grouped in the help of commands that read all of them', async () => {
     for (const command of ['config', 'serve']) {
       const { out } = await annals([command, '--help']);
       expect(out).to.match(/^Settings, rooms:\n {2}--rooms-port <integer> /m);
@@ -114,7 +114,7 @@ describe('the command line', () => {
     expect((await annals(['logs', 'query', '--chat-port', 'many'])).err).to.match(/chat\.port must be/);
   });
 
-  it('shows in the help of a command its own settings only', async () => {
+  it('lists only its own settings in the help of a command', async () => {
     const sections = async (...args: string[]) => {
       const { out, code } = await annals([...args, '--help']);
       expect(code).to.equal(0);
@@ -142,7 +142,7 @@ describe('the command line', () => {
       .and.not.match(/--logs-retention-days|--data-dir|--secret/);
   });
 
-  it('shows the configuration with where each value came from', async () => {
+  it('prints the configuration with the origin of each value', async () => {
     await writeFile(join(directory, 'annals.config.json'), '{"rooms":{"createPerHour":5}}');
     const { out, code } = await annals(['config', '--rooms-port', '8004'], { ANNALS_HOST: '::1' });
     await rm(join(directory, 'annals.config.json'));
@@ -154,7 +154,7 @@ describe('the command line', () => {
     expect(out).to.match(/^logs\.producers +\[\] +default$/m);
   });
 
-  it('shows no secret, in no form', async () => {
+  it('prints no secret in any form', async () => {
     const env = {
       ANNALS_OPERATIONS_TOKEN: 's3cret-s3cret-s3cret',
       ANNALS_EVENT_STORE_URL: 'esdb://ann:s3cret@h:2113?tls=false',
@@ -172,7 +172,7 @@ describe('the command line', () => {
     expect(token.origin).to.deep.equal({ from: 'environment', name: 'ANNALS_OPERATIONS_TOKEN' });
   });
 
-  it('makes no data directory that it only wants to read, and says in one line that there is none', async () => {
+  it('does not create a data directory for reading and reports in one line that there is none', async () => {
     const missing = join(directory, 'nowhere');
     const empty = join(directory, 'empty');
     await mkdir(empty);
@@ -194,14 +194,14 @@ describe('the command line', () => {
     expect(await readdir(empty)).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('says in one line that the event store is away where a scavenge was asked for', async () => {
+  it('reports in one line that the event store is unavailable for a scavenge', async () => {
     const away = ['--event-store-url', 'esdb://127.0.0.1:1?tls=false', '--mongo-url', 'mongodb://127.0.0.1:1'];
     const { code, err } = await annals(['scavenge', ...away]);
     expect(code).to.equal(1);
     expect(err).to.match(/^annals: the event store is away[^\n]*\n$/);
   });
 
-  it('erases nothing where nobody can be asked, unless --yes is given', async () => {
+  it('erases nothing without a terminal for confirmation, unless --yes is given', async () => {
     for (const [what, which] of [
       ['user', 'ada@example.org'],
       ['meeting', 'ABC234'],
@@ -212,7 +212,7 @@ describe('the command line', () => {
     }
   });
 
-  it('refuses a wrong configuration with one line and 2', async () => {
+  it('refuses an invalid configuration with one line and exit code 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
       [['config', '--rooms-port', '70000'], {}, /^annals: rooms\.port must be an integer from 0 to 65535 .*\n$/],
       [['config', '--rooms-prt', '1'], {}, /^annals: unknown option '--rooms-prt' .*--rooms-port.*\n$/],

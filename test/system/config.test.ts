@@ -1,4 +1,4 @@
-/** The settings of the program: where they come from, and which are refused. */
+/** Settings: their sources, and which values are refused. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const notBoth: Rule<typeof settings> = (values) =>
     ? { key: 'toys.open', reason: 'must not be true on port 80' }
     : undefined;
 
-describe('the settings of the program', () => {
+describe('settings', () => {
   const refusal = async (
     env: { [name: string]: string },
     served: Parameters<typeof rulesOf>[0] = serviceNames,
@@ -47,7 +47,7 @@ describe('the settings of the program', () => {
     refusal({ ANNALS_LOGS_PRODUCERS: JSON.stringify(list), ...more });
   const from = '(environment: ANNALS_LOGS_PRODUCERS)';
 
-  it('say what is wrong inside a list, and no token', async () => {
+  it('report errors inside a list, without tokens', async () => {
     expect(await producers([{ id: 'web', token: 'long-enough' }])).to.equal('nothing was refused');
     expect(
       await producers([
@@ -62,7 +62,7 @@ describe('the settings of the program', () => {
     );
   });
 
-  it('let no token be that of two', async () => {
+  it('refuse the same token for two producers', async () => {
     const token = 'long-enough';
     const both = await producers([
       { id: 'web', token },
@@ -74,7 +74,7 @@ describe('the settings of the program', () => {
     );
   });
 
-  it('take no token that no request can carry, such as one with the end of a line', async () => {
+  it('refuse tokens that no header can carry, such as one with a newline', async () => {
     for (const token of ['long enough', 'längst-lang-genug']) {
       expect(await producers([{ id: 'web', token }])).to.match(/^logs\.producers\[0\]\.token must be /);
       expect(await refusal({ ANNALS_LOGS_API_TOKEN: token })).to.match(/^logs\.apiToken must be /);
@@ -83,7 +83,7 @@ describe('the settings of the program', () => {
     }
   });
 
-  it('ask of a service that it is not open beyond this machine only where it is run', async () => {
+  it('require credentials for services open to other machines only if these run', async () => {
     const everywhere = { ANNALS_HOST: '0.0.0.0' };
     const withToken = { ...everywhere, ANNALS_LOGS_API_TOKEN: 'long-enough' };
     expect(await refusal(everywhere, ['logs'])).to.match(/^logs\.apiToken must be set when listening beyond loopback/);
@@ -93,7 +93,7 @@ describe('the settings of the program', () => {
     expect(await refusal(everywhere, [])).to.equal('nothing was refused');
   });
 
-  it('name the half that is missing', async () => {
+  it('name the missing half of a pair', async () => {
     expect(await refusal({ ANNALS_LOGS_BASIC_USERNAME: 'ann' })).to.equal(
       'logs.basic.password must be set together with logs.basic.username',
     );
@@ -106,7 +106,7 @@ describe('the settings of the program', () => {
     expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(/^eventStore\.url is required as well/);
   });
 
-  it('take addresses and origins only as they can be met', async () => {
+  it('accept only complete addresses and origins', async () => {
     for (const url of ['x', 'http://', 'ftp://a.example', 'javascript:x'])
       expect(await refusal({ ANNALS_LOGS_APP_URL: url }), url).to.match(/^logs\.appUrl must be an http or https URL/);
     for (const origin of ['https://a.example/', 'a.example', 'https://a.example/x', 'null'])
@@ -122,7 +122,7 @@ describe('the settings of the program', () => {
   });
 });
 
-describe('the configuration', () => {
+describe('configuration', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'annals-config-'));
@@ -149,14 +149,14 @@ describe('the configuration', () => {
     expect(flagName('eventStore.url')).to.equal('--event-store-url');
   });
 
-  it('needs nothing to start', async () => {
+  it('has defaults for everything', async () => {
     const { values, file } = await load();
     expect(values['toys.port']).to.equal(3100);
     expect(values['toys.secret']).to.equal(undefined);
     expect(file).to.equal(undefined);
   });
 
-  it('lets a flag win over the environment, that over the file, that over the default, and says which', async () => {
+  it('prefers flags over environment over file over default, and reports the origin', async () => {
     await write(
       'annals.config.mjs',
       `export default { toys: { port: 1, createPerHour: 1, origins: ['https://a.example'] }, 'toys.open': true };`,
@@ -181,7 +181,7 @@ describe('the configuration', () => {
     expect(file).to.equal(join(directory, 'annals.config.mjs'));
   });
 
-  it('reads lists, booleans and further names from text', async () => {
+  it('parses lists, booleans and aliases from text', async () => {
     const { values } = await load({
       env: { ANNALS_TOYS_ORIGINS: 'https://a.example, https://b.example', TOY_COLOUR: 'blue' },
       flags: { '--toys-open': 'true' },
@@ -195,18 +195,18 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes functions from a module, and JSON from a JSON file', async () => {
+  it('accepts functions from a module, and JSON from a JSON file', async () => {
     await write('annals.config.js', 'export default { toys: { template: () => "hello" } };');
     expect((await load()).values['toys.template']?.()).to.equal('hello');
     await write('other.json', '{"toys":{"port":5}}');
     expect((await load({ file: 'other.json' })).values['toys.port']).to.equal(5);
     expect((await load({ file: join(directory, 'other.json') })).values['toys.port']).to.equal(5);
-    // As some editors save it.
+    // Some editors save a byte order mark.
     await write('other.json', '\uFEFF{"toys":{"port":6}}');
     expect((await load({ file: 'other.json' })).values['toys.port']).to.equal(6);
   });
 
-  it('refuses an unknown key and says where it stands', async () => {
+  it('refuses an unknown key and names its origin', async () => {
     expect(await refusal({ env: { ANNALS_TOYS_PRT: '1' } })).to.equal(
       'ANNALS_TOYS_PRT is not a setting; did you mean ANNALS_TOYS_PORT? (in the environment)',
     );
@@ -244,13 +244,13 @@ describe('the configuration', () => {
     }
   });
 
-  it('refuses an unsafe combination and names the key to blame', async () => {
+  it('refuses an unsafe combination and names the key', async () => {
     expect(await refusal({ flags: { '--toys-port': '80' }, env: { ANNALS_TOYS_OPEN: 'true' } })).to.equal(
       'toys.open must not be true on port 80 (environment: ANNALS_TOYS_OPEN)',
     );
   });
 
-  it('refuses a file that is missing or broken', async () => {
+  it('refuses a missing or invalid file', async () => {
     expect(await refusal({ file: 'none.mjs' })).to.equal(
       `${join(directory, 'none.mjs')} does not exist (flag: --config)`,
     );
@@ -264,7 +264,7 @@ describe('the configuration', () => {
     expect(await refusal({ file: 'empty.mjs' })).to.match(/has no object as its default export$/);
   });
 
-  it('is shown with secrets masked, and credentials in addresses', async () => {
+  it('masks secrets, and credentials in addresses', async () => {
     const { entries } = await load({
       env: {
         ANNALS_TOYS_SECRET: 'very secret',

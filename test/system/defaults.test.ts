@@ -1,4 +1,4 @@
-/** The defaults of all settings, which no start checks. */
+/** The defaults of all settings, which no start validates. */
 import { validateValues } from '../../adapters/platform/config/validate.js';
 import type { Settings } from '../../application/config/setting.js';
 import { settings } from '../../bin/settings.js';
@@ -6,7 +6,7 @@ import { settings } from '../../bin/settings.js';
 describe('the default', () => {
   for (const [key, setting] of Object.entries<Settings[string]>(settings))
     if (setting.default !== undefined)
-      it(`of ${key} is one that could be given`, () => {
+      it(`of ${key} is a valid value`, () => {
         validateValues([{ key, setting, value: setting.default, origin: { from: 'file' } }]);
       });
 });

@@ -1,4 +1,4 @@
-/** The pages of docs/ keep their word, and so do the comments that cite them: what they name is there, as they say. */
+/** Checks that docs and comments are true: everything they name exists. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,18 +20,18 @@ const sources = LAYERS.flatMap((layer) => filesIn(layer, '.ts')).map((path) => (
 const code = sources.map(({ text }) => text).join('\n');
 
 const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
-/** By its path, or by the end of it. */
+/** By path, or by the end of a path. */
 const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
 
-/** What stands in backticks, outside of pictures and blocks. */
+/** Text in backticks, outside of diagrams and code blocks. */
 const named = (text: string): string[] =>
   [...text.replaceAll(/^```.*?^```/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name);
 
-/** Those that a rule says are wrong, with where they stand. */
+/** Violations of a rule, with their locations. */
 const wrong = (found: (text: string) => readonly string[], among = pages) =>
   among.flatMap(({ path, text }) => found(text).map((name) => `${path}: ${name}`));
 
-describe('the pages about the code', () => {
+describe('documentation pages', () => {
   it('are all in the index, and short', () => {
     for (const folder of ['guide', 'decisions']) {
       const index = read(folder === 'guide' ? 'docs/README.md' : 'docs/decisions/README.md');
@@ -44,13 +44,13 @@ describe('the pages about the code', () => {
     expect(wrong((text) => (text.split('\n').length > 130 ? ['is long'] : []), written)).to.deep.equal([]);
   });
 
-  it('have pictures that can be drawn', () => {
+  it('have valid diagrams', () => {
     const undrawn = (text: string) => {
       const pictures = extractMermaidBlocks(text).map(({ content }) => ({ content, ...validate(content) }));
       return pictures.flatMap(({ content, type, errors }) => [
         ...(type === 'unknown' ? ['has a picture of an unknown kind'] : []),
         ...errors.map(({ line, message }) => `${line}: ${message}`),
-        // Words of mermaid's own, which the parser takes for names.
+        // Keywords of mermaid that the parser takes for names.
         ...(content.match(/^ *(?:call|href) .*/gm) ?? []),
       ]);
     };
@@ -59,7 +59,7 @@ describe('the pages about the code', () => {
     expect(wrong((text) => (text.includes('```mermaid') ? [] : ['has no picture']), guide)).to.deep.equal([]);
   });
 
-  it('name only files that exist', () => {
+  it('name only existing files', () => {
     const unknown = wrong((text) => named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)));
     expect(unknown).to.deep.equal([]);
     const path = /^(?:domain|application|projections|adapters|bin|web|test|docs)\/[\w./-]+$/;
@@ -67,7 +67,7 @@ describe('the pages about the code', () => {
     expect(gone).to.deep.equal([]);
   });
 
-  it('link only to pages that exist', () => {
+  it('link only to existing pages', () => {
     const links = (text: string) => [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, to = '']) => to);
     const broken = pages.flatMap(({ path, text }) =>
       links(text)
@@ -77,21 +77,21 @@ describe('the pages about the code', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('name only settings, read models, caches and background work that there are', () => {
+  it('name only existing settings, read models, caches and background jobs', () => {
     const dotted =
       /^(?:chat|auth|email|oauth|logs|rooms|eventStore|mongo|mesh|operations|server|log)\.[a-z][a-zA-Z.]*$/;
     const unknown = (name: string) => dotted.test(name) && !code.includes(`'${name}'`);
     expect(wrong((text) => named(text).filter(unknown))).to.deep.equal([]);
   });
 
-  it('name only metrics that there are', async () => {
+  it('name only existing metrics', async () => {
     const told = await createMetrics().text();
     const metric = /^(?:annals|nodejs|process)_\w+$/;
     const unknown = (name: string) => metric.test(name) && !told.includes(` ${name} `);
     expect(wrong((text) => named(text).filter(unknown))).to.deep.equal([]);
   });
 
-  it('tell the bounds as they are in the code', () => {
+  it('give limits as in the code', () => {
     const row = /^\| (.+?) +\| (\d.*?) +\|.*\| `(\w+)` in `(.+?)` +\|$/gm;
     const bounds = pages.flatMap(({ text }) => [...text.matchAll(row)]);
     expect(bounds.length).to.be.greaterThan(40);
@@ -101,20 +101,20 @@ describe('the pages about the code', () => {
 });
 
 describe('the comments', () => {
-  it('cite only pages that exist', () => {
+  it('cite only existing pages', () => {
     const cited = (text: string) => [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([name]) => name);
     expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
     expect(wrong((text) => cited(text).filter((name) => !existsSync(join(ROOT, name))), sources)).to.deep.equal([]);
   });
 
-  it('cite only files that exist', () => {
+  it('cite only existing files', () => {
     const cited = (text: string) =>
       [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(/\b[\w./-]+\.ts\b/g) ?? []);
     expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
     expect(wrong((text) => cited(text).filter((name) => !isThere(name)), sources)).to.deep.equal([]);
   });
 
-  it('cite nothing that is not in the repository', () => {
+  it('cite nothing outside the repository', () => {
     const elsewhere = /\(?(?:answers-[a-z]+|design,? section \d+)/g;
     expect(wrong((text) => text.match(elsewhere) ?? [], sources)).to.deep.equal([]);
   });
@@ -131,13 +131,13 @@ const UNITS: { readonly [unit: string]: number } = {
   MiB: 1024 ** 2,
 };
 
-/** `3.5 s` in ms, `64 KiB` in bytes, `50,000` as it is. */
+/** Parses `3.5 s` to ms, `64 KiB` to bytes, `50,000` as is. */
 function amountOf(told: string): number {
   const [, amount = '', unit = ''] = /^([\d.,]+) ?(\w*)$/.exec(told) ?? [];
   return Number(amount.replaceAll(',', '')) * (UNITS[unit] ?? Number.NaN);
 }
 
-/** Every number, or product of numbers, that is given to the name. */
+/** All numbers, or products of numbers, assigned to the name. */
 function valuesOf(name: string, text: string): number[] {
   const given = new RegExp(`\\b${name}(?:: \\w+)? ?[=:] ?(?:\\{ burst: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`, 'g');
   return [...text.matchAll(given)].map(([, product = '']) =>

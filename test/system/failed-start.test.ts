@@ -1,14 +1,14 @@
-/** What becomes of a start that has failed: it is undone, but is not waited for without end. */
+/** Undoing a failed start, with a time limit. */
 import { expect } from 'chai';
 import { undoStart } from '../../adapters/platform/process/shutdown.js';
 
-describe('a start that has failed', () => {
+describe('a failed start', () => {
   const told: string[] = [];
   const note = (_: object, message: string) => told.push(message);
   const logger = { debug: note, info: note, warn: note, error: note };
   beforeEach(() => told.splice(0));
 
-  it('is undone step by step, whatever fails', async () => {
+  it('is undone step by step, even if a step fails', async () => {
     const done: string[] = [];
     const steps = ['one', 'two', 'three'].map((name) => ({
       name,
@@ -22,7 +22,7 @@ describe('a start that has failed', () => {
     expect(told).to.deep.equal(['could not stop cleanly']);
   });
 
-  it('ends though a step does not, as where a store answers no more', async () => {
+  it('ends even if a step hangs, as with an unavailable store', async () => {
     await undoStart([{ name: 'stores', run: () => new Promise(() => {}) }], logger, 1);
     expect(told).to.deep.equal(['stopping took too long']);
   });

@@ -1,4 +1,4 @@
-/** The heap of a process that makes much which lives for a while: how large it gets, and how often all of it is gone through. */
+/** Heap size and frequency of full collections of a process that allocates much short-lived data. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { killOnExit } from '@annals/engines/testing/children.js';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 const MB = 1024 * 1024;
 const HEAP = new URL('../../adapters/platform/process/gc-tuning.js', import.meta.url);
 
-/** 300 MB of what is in use for a while, beside 50 MB that stay. */
+/** 300 MB of medium-lived data beside 50 MB of permanent data. */
 const BUSY = `
   import { constants, PerformanceObserver } from 'node:perf_hooks';
   import { setImmediate } from 'node:timers/promises';
@@ -32,8 +32,8 @@ const BUSY = `
   console.log(JSON.stringify({ grown: most - before, collections, kept: kept.length }));
 `;
 
-describe('the heap of a busy process', () => {
-  it('is kept near what lives in it, and not gone through for every few MB', async () => {
+describe('heap of a busy process', () => {
+  it('stays near its live data without a full collection for every few MB', async () => {
     const flags = ['--max-semi-space-size=1', '--input-type=module', '--eval', BUSY];
     const child = killOnExit(spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
     const { grown, collections } = JSON.parse(await text(child.stdout!));

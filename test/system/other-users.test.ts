@@ -1,4 +1,4 @@
-/** Other users of the machine: what the data directory and the engines' ports give them, which is nothing. */
+/** Other users of the machine get nothing from the data directory or the engines' ports. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ import { BSON, MongoClient } from 'mongodb';
 import { createLogger } from '../../adapters/platform/observability/logger.js';
 import type { Logger } from '../../application/ports/index.js';
 
-/** Run as another user where that can be done, else as our own, who then knows no more than the ports. */
+/** Runs as another user where possible, else as the current one, who then only knows the ports. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
-/** What any process can try without a line of this project: read the files, and speak to the two ports. */
+/** What any process can try without this project: read the files and connect to both ports. */
 const STRANGER = `
 const [directory, mongoPort, storePort, command, read] = process.argv.slice(1);
 const fs = require('node:fs');
@@ -56,7 +56,7 @@ const READ_ALL = frame([
   ),
 ]);
 
-describe('to other users of the machine', function () {
+describe('for other users of the machine', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const pids = new Map<string, number>();
@@ -74,7 +74,7 @@ describe('to other users of the machine', function () {
     const first = await startEngines({ dataDir: directory.path, logger });
     asMade = [...walk(directory.path)];
     await first.stop();
-    // As a data directory of before may be, and what a crash may leave.
+    // Permissions of an existing data directory, and after a crash.
     writeFileSync(join(directory.path, 'runtime.json.new'), '');
     for (const { path, isDirectory } of walk(directory.path)) chmodSync(path, isDirectory ? 0o755 : 0o644);
     engines = await startEngines({ dataDir: directory.path, logger });
@@ -98,7 +98,7 @@ describe('to other users of the machine', function () {
     },
   };
 
-  it('the data directory is closed, whatever the umask and whatever it was before', () => {
+  it('the data directory is closed, whatever the umask and its earlier permissions', () => {
     const found = [...walk(directory.path)];
     expect(found.map(({ path }) => path.slice(directory.path.length))).to.include.members([
       '',
@@ -111,7 +111,7 @@ describe('to other users of the machine', function () {
       expect(mode.toString(8), path).to.equal(isDirectory ? '700' : '600');
   });
 
-  it('the engines and their files say nothing', async () => {
+  it('engines and their files reveal nothing', async () => {
     const args = [
       directory.path,
       port(engines.mongoUrl),
@@ -130,7 +130,7 @@ describe('to other users of the machine', function () {
     if (NOBODY.uid) for (const name of Object.keys(tried)) expect(tried[name], name).to.equal('EACCES');
   });
 
-  it('the drivers get nothing without the secret of this start, and all with it', async () => {
+  it('drivers get nothing without the secret of this start, and full access with it', async () => {
     const wrong = engines.mongoUrl.replace(/:\/\/(\w+):[^@]*@/, '://$1:guess@');
     for (const [url, code] of [
       [bare.mongo, 13],
@@ -158,7 +158,7 @@ describe('to other users of the machine', function () {
     await store.dispose();
   });
 
-  it('an engine that is started again wants the same secret', async () => {
+  it('a restarted engine requires the same secret', async () => {
     const killed = pids.get('mongo') ?? 0;
     process.kill(killed, 'SIGKILL');
     await eventually(() => pids.get('mongo') !== killed);
@@ -170,7 +170,7 @@ describe('to other users of the machine', function () {
     await stranger.close();
   });
 
-  it('what stood in the directory before the first start is left as it was', async () => {
+  it('existing files of the directory keep their permissions', async () => {
     const other = temporaryDirectory();
     const tool = join(other.path, 'node', 'bin', 'tool');
     mkdirSync(join(tool, '..'), { recursive: true });
@@ -182,7 +182,7 @@ describe('to other users of the machine', function () {
     other.remove();
   });
 
-  it('a directory of all users is refused', async () => {
+  it('a world-writable directory is refused', async () => {
     const shared = temporaryDirectory();
     chmodSync(shared.path, 0o1777);
     expect(await rejection(startEngines({ dataDir: shared.path, logger }))).to.match(/belongs to all users/);
@@ -190,7 +190,7 @@ describe('to other users of the machine', function () {
     shared.remove();
   });
 
-  it('the secret stands in runtime.json, and neither in the log nor on a command line', () => {
+  it('the secret is in runtime.json, and neither in the log nor on a command line', () => {
     expect(findRuntime(directory.path)).to.include({
       mongoUrl: engines.mongoUrl,
       eventStoreUrl: engines.eventStoreUrl,

@@ -1,11 +1,11 @@
-/** What is logged while a store is away: two lines, however many wait for it. */
+/** Log lines during an outage of a store: two, however many calls fail. */
 import { expect } from 'chai';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
 import { StoreFullError } from '../../application/ports/errors.js';
 import { type Logger, UnavailableError } from '../../application/ports/index.js';
 import { fakeClock } from '../support/fake-clock.js';
 
-describe('the report of outages', () => {
+describe('outage reports', () => {
   let lines: [level: string, message: string, fields: object][];
   let isBack: boolean;
   const time = fakeClock();
@@ -28,7 +28,7 @@ describe('the report of outages', () => {
   }
   const election = () => new UnavailableError('MongoDB does not answer', { cause: new Error('not primary') });
 
-  it('is one warning and one line at the end, with how long it was, a store', async () => {
+  it('are one warning and one line at the end with the duration, per store', async () => {
     for (let second = 0; second < 8; second++) {
       for (const text of ['reaction failed', 'projecting failed']) logger.error({ err: election() }, text);
       logger.warn({ err: new UnavailableError('the event store is away') }, 'subscription dropped');
@@ -45,7 +45,7 @@ describe('the report of outages', () => {
     expect(lines.at(-2)?.[2]).to.deep.equal({ store: 'MongoDB', awayMs: 7000, lines: 15 });
   });
 
-  it('is two lines, too, where the disk of a store is full', async () => {
+  it('are two lines for a full disk as well', async () => {
     for (let second = 0; second < 5; second++) {
       logger.warn({ err: new StoreFullError('MongoDB takes no writes: its disk is full') }, 'periodic work failed');
       await pass(1000);
@@ -58,7 +58,7 @@ describe('the report of outages', () => {
     ]);
   });
 
-  it('does not end while the store does not answer, though nobody asks it', async () => {
+  it('do not end while the store is silent, even without calls', async () => {
     logger.error({ err: election() }, 'reaction failed');
     await pass(60_000);
     expect(shown()).to.have.length(1);
@@ -69,14 +69,14 @@ describe('the report of outages', () => {
     expect(shown()).to.have.length(3);
   });
 
-  it('finds the store behind the error, and takes what follows from its being away for the same', async () => {
+  it('recognise the store behind an error, and errors caused by its outage', async () => {
     logger.error({ err: new UnavailableError('rooms.room-1 is too busy', { cause: election() }) }, 'failed');
     logger.error({ err: new UnavailableError('the lease of periodic:x is lost') }, 'starting again');
     logger.error({ err: new UnavailableError('the rows are behind') }, 'reaction failed');
     expect(shown()).to.deep.equal([['warn', 'MongoDB does not answer, trying again until it does']]);
   });
 
-  it('leaves all else as it is: bugs, damage, and what is behind for another reason', () => {
+  it('leave bugs, damage and unrelated lag as they are', () => {
     logger.error({ err: election() }, 'reaction failed');
     logger.error({ err: new TypeError('a bug') }, 'projecting failed');
     logger.warn({}, 'something else');
@@ -88,7 +88,7 @@ describe('the report of outages', () => {
     ]);
   });
 
-  it('shows what is behind as a warning while no store is away', () => {
+  it('show lag as a warning while no store is unavailable', () => {
     logger.error({ err: new UnavailableError('the rows are behind') }, 'reaction failed');
     expect(shown()).to.deep.equal([['warn', 'reaction failed']]);
   });

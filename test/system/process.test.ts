@@ -1,4 +1,4 @@
-/** What the outside sees of a process: its log, whose address it takes for a caller’s, and how it ends. */
+/** Process-level behaviour: log, client addresses and shutdown. */
 import { EventEmitter } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
@@ -17,7 +17,7 @@ describe('the log', () => {
     return { written, logger: createLogger({ level: 'debug', format: 'json', to, ...options }) };
   }
 
-  it('writes one line of JSON about one thing', () => {
+  it('writes one JSON line per entry', () => {
     const { logger, written } = logTo({ fields: { node: 'n1' } });
     logger.info({ route: '/rooms/:roomId', ms: 3 }, 'answered');
     expect(written).to.have.length(1);
@@ -33,7 +33,7 @@ describe('the log', () => {
     });
   });
 
-  it('leaves out what nobody reads, and says how many lines that were', () => {
+  it('drops lines that nobody reads and reports how many', () => {
     const written: string[] = [];
     const to = { writableLength: 0, write: (line: string) => void written.push(line) };
     const logger = createLogger({ level: 'info', format: 'json', to });
@@ -60,7 +60,7 @@ describe('the log', () => {
     expect(written.map((line) => JSON.parse(line).msg)).to.deep.equal(['c']);
   });
 
-  it('never writes what looks like a secret, however it came in', () => {
+  it('masks secrets wherever they occur', () => {
     const { logger, written } = logTo();
     for (const name of ['token', 'sessionToken', 'password', 'authorization', 'cookie', 'body', 'query']) {
       logger.info({ [name]: 's3cret' }, 'top');
@@ -70,7 +70,7 @@ describe('the log', () => {
     expect(written.join('')).not.to.include('s3cret');
   });
 
-  it('writes what an error says and where, not what a driver hung on it', () => {
+  it("writes message and stack of an error, not the driver's properties", () => {
     const { logger, written } = logTo();
     const cause = new Error('connect mongodb://ann:s3cret@host failed');
     const error = Object.assign(new Error('write failed', { cause }), {
@@ -84,7 +84,7 @@ describe('the log', () => {
     expect(written[0]).not.to.include('s3cret');
   });
 
-  it('writes of a store that is away what was said, and not where it was asked', () => {
+  it('writes the message of an unavailable store without the stack', () => {
     const { logger, written } = logTo();
     const several = new AggregateError([new Error('refused'), new Error('mongodb://ann:s3cret@host')], 'several');
     const away = new UnavailableError('MongoDB does not answer', {
@@ -106,7 +106,7 @@ describe('the log', () => {
     expect(stripVTControlCharacters(pretty.written[0]!)).to.include('    MongoDB does not answer: not now\n');
   });
 
-  it('writes what each of several errors says that were thrown as one', () => {
+  it('writes every message of an aggregate error', () => {
     const { logger, written } = logTo();
     const each = [new TypeError('of mongodb://ann:s3cret@host'), new RangeError('other')];
     logger.error({ err: new AggregateError(each, 'several') }, 'failed');
@@ -117,14 +117,14 @@ describe('the log', () => {
     expect(written[0]).not.to.include('s3cret');
   });
 
-  it('writes lines for people when asked to', () => {
+  it('writes human-readable lines on request', () => {
     const { logger, written } = logTo({ format: 'pretty' });
     logger.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');
     const plain = stripVTControlCharacters(written[0]!);
     expect(plain).to.match(/^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/);
   });
 
-  it('sends no controls of others to a terminal', () => {
+  it('strips control sequences on a terminal', () => {
     const { logger, written } = logTo({ format: 'pretty' });
     const evil = '/logs/\u001b]0;title\u0007\u009b2J\u202e.ndjson';
     logger.warn({ err: new Error(`${evil}\r\nsecond`), path: evil }, evil);
@@ -135,14 +135,14 @@ describe('the log', () => {
   });
 });
 
-describe('the client address', () => {
-  it('is the socket’s when no proxy is trusted', () => {
+describe('client address', () => {
+  it("is the socket's when no proxy is trusted", () => {
     const address = createClientAddress([]);
     expect(address('203.0.113.5', '1.2.3.4')).to.equal('203.0.113.5');
     expect(address('::ffff:203.0.113.5', undefined)).to.equal('203.0.113.5');
   });
 
-  it('is doubted, and that is told once, when a proxy on this machine is not trusted', () => {
+  it('causes one warning when a proxy on this machine is not trusted', () => {
     let told = 0;
     const address = createClientAddress(['10.0.0.0/8'], () => void told++);
     for (const [socket, forwardedFor] of [
@@ -158,7 +158,7 @@ describe('the client address', () => {
     expect(told).to.equal(1);
   });
 
-  it('is the last one that no trusted proxy of ours has', () => {
+  it('is the last one not set by a trusted proxy', () => {
     const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
     expect(address('10.0.0.1', '6.6.6.6, 203.0.113.9')).to.equal('203.0.113.9');
     expect(address('::ffff:10.0.0.1', '203.0.113.9, 192.0.2.1')).to.equal('203.0.113.9');
@@ -169,7 +169,7 @@ describe('the client address', () => {
     expect(address('10.0.0.1', '203.0.113.9, unknown')).to.equal('10.0.0.1');
   });
 
-  it('is never what a client made up, whatever it sends', () => {
+  it('is never a value that the client made up', () => {
     const address = createClientAddress(['10.0.0.0/8']);
     fc.assert(
       fc.property(fc.string(), (forged) => {
@@ -178,19 +178,19 @@ describe('the client address', () => {
     );
   });
 
-  it('refuses what is no address or block', () => {
+  it('rejects invalid addresses and blocks', () => {
     for (const wrong of ['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::/129', '', '10.0.0/8']) {
       expect(() => createClientAddress([wrong]), wrong).to.throw(RangeError);
     }
   });
 
-  it('is the same however an IPv4 address is written', () => {
+  it('is the same for every notation of an IPv4 address', () => {
     const address = createClientAddress(['10.0.0.0/8']);
     expect(address('::ffff:0a00:0001', '::ffff:cb00:7109')).to.equal('203.0.113.9');
     expect(networkOf('::ffff:203.0.113.9')).to.equal('203.0.113.9');
   });
 
-  it('counts for its whole /64 in IPv6, and for itself in IPv4', () => {
+  it('counts as its /64 for IPv6, and as itself for IPv4', () => {
     const one = networkOf('2001:db8:1:2:3:4:5:6');
     expect(networkOf('2001:db8:1:2::')).to.equal(one);
     expect(networkOf('2001:0DB8:0001:0002:ffff:ffff:ffff:ffff')).to.equal(one);
@@ -200,14 +200,14 @@ describe('the client address', () => {
     expect(networkOf('unknown')).to.equal('unknown');
   });
 
-  it('knows this machine in both versions', () => {
+  it('recognises loopback in both versions', () => {
     const here = ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:0:0:1'];
     expect(here.every(isLoopback)).to.equal(true);
     expect(['128.0.0.1', '::2', '10.0.0.1', '', '127.0.0.1.evil'].some(isLoopback)).to.equal(false);
   });
 });
 
-describe('stopping', () => {
+describe('shutdown', () => {
   class Host extends EventEmitter implements SignalHost {
     readonly codes: number[] = [];
     readonly exited = new Promise<number>((resolve) => this.once('exit', resolve));
@@ -224,7 +224,7 @@ describe('stopping', () => {
     return { host, lines };
   }
 
-  it('runs the steps one after the other and ends with 0', async () => {
+  it('runs its steps in order and exits with 0', async () => {
     const done: string[] = [];
     const step = (name: string): Step => ({
       name,
@@ -240,14 +240,14 @@ describe('stopping', () => {
     expect(done).to.deep.equal(['http begins', 'http ends', 'projections begins', 'projections ends']);
   });
 
-  it('runs what two ends ask for once, and tells both what came of it', async () => {
+  it('runs once for two callers, and gives both the outcome', async () => {
     let runs = 0;
     const step = once({ name: 'engines', run: () => Promise.reject(new Error(`run ${++runs}`)) });
     const ends = [step.run(), step.run()].map((end) => Promise.resolve(end).catch(({ message }) => message));
     expect(await Promise.all(ends)).to.deep.equal(['run 1', 'run 1']);
   });
 
-  it('goes on after a step that fails, and says so with 1', async () => {
+  it('continues after a failing step and exits with 1', async () => {
     let closed = false;
     const { host, lines } = stopping([
       { name: 'http', run: () => Promise.reject(new Error('no')) },
@@ -264,7 +264,7 @@ describe('stopping', () => {
     expect(lines.find(({ level }) => level === 'error')?.fields).to.include({ step: 'http' });
   });
 
-  it('ends at once when the signal comes again, but not for one that comes several times at once', async () => {
+  it('exits at once on a second signal, but not on several at the same time', async () => {
     const time = fakeClock();
     const host = new Host();
     const { logger, lines } = keepLines();
@@ -284,7 +284,7 @@ describe('stopping', () => {
     expect(await host.exited).to.equal(1);
   });
 
-  it('does not wait for ever', async () => {
+  it('has a time limit', async () => {
     const { host } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }], 20);
     host.emit('SIGTERM');
     expect(await host.exited).to.equal(1);

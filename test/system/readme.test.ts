@@ -1,4 +1,4 @@
-/** The README keeps its word: what it lists is what there is. */
+/** Checks that the README is true: it lists what exists. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { commands } from '../../bin/commands/all.js';
@@ -11,7 +11,7 @@ const readme = read('README.md');
 const operating = read('docs/operating.md');
 
 describe('the README', () => {
-  it('comes with a page of settings as the code has them', () => {
+  it('comes with an up-to-date page of settings', () => {
     expect(readFileSync(SETTINGS_PAGE, 'utf8'), 'run npm run docs:settings').to.equal(renderSettings());
   });
 
@@ -26,7 +26,7 @@ describe('the README', () => {
     for (const { name } of services) expect(readme, name).to.contain(`| \`${name}\``);
   });
 
-  it('names and links only files that exist', () => {
+  it('names and links only existing files', () => {
     const named = [...readme.matchAll(/`((?:adapters|application|domain|projections|test|bin)\/[\w./-]+\.ts)`/g)];
     for (const [, path = ''] of named) read(path);
     const linked = [...readme.matchAll(/\]\(([\w./-]+)\)/g)];

@@ -1,4 +1,4 @@
-/** What node makes for `process.nextTick` keeps its shape: one of these objects outlives every collection. */
+/** Objects for `process.nextTick` keep their shape: one of them survives every collection. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { expect } from 'chai';
 
 const TICKS = new URL(import.meta.resolve('@annals/engines'));
 
-/** Prints how many of the objects made so far are left after full collections in a quiet moment. */
+/** Prints how many of the objects created so far survive full collections while idle. */
 const program = (begin: string) => `
   import { createHook } from 'node:async_hooks';
   const made = [];
@@ -30,8 +30,8 @@ const left = async (begin = '') => {
   return Number(stdout);
 };
 
-describe('ticks', () => {
-  it('leave nothing behind by themselves, and one object for good where they are to stay quick', async () => {
+describe('next ticks', () => {
+  it('leave nothing behind by default, and one permanent object when tuned', async () => {
     expect(await left()).to.equal(0);
     const begin = `const { tuneNextTick } = await import(${JSON.stringify(fileURLToPath(TICKS))}); tuneNextTick(); tuneNextTick();`;
     expect(await left(begin)).to.equal(1);

@@ -1,4 +1,4 @@
-/** Lines and batches of a stream, however its bytes are cut into chunks. */
+/** Splits a byte stream into lines and batches, however it is chunked. */
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -20,8 +20,8 @@ async function all(batches: AsyncIterable<Line[]>): Promise<Line[][]> {
   return found;
 }
 
-describe('lines of a stream in batches', () => {
-  it('are the same however the bytes arrive, with their numbers', async () => {
+describe('batches of lines from a stream', () => {
+  it('are independent of chunking and carry line numbers', async () => {
     const text = fc.array(fc.constantFrom('a', 'é', '{}', '\n', '\r\n', ' ', 'x'.repeat(19), 'y'.repeat(30)));
     await fc.assert(
       fc.asyncProperty(text, fc.array(fc.nat(200)), async (parts, cuts) => {
@@ -46,13 +46,13 @@ describe('lines of a stream in batches', () => {
     );
   });
 
-  it('are cut alike in a file that is read twice', async () => {
+  it('are split identically when a file is read twice', async () => {
     const whole = Buffer.from('{"a":1}\n'.repeat(50));
     const once = await all(batchesOf(chunked(whole, [7, 100, 333]), OPTIONS));
     expect(await all(batchesOf(chunked(whole, [8, 9, 250]), OPTIONS))).to.deep.equal(once);
   });
 
-  it('are given in time where somebody is still writing', async () => {
+  it('are delivered in time while the source is still writing', async () => {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -72,7 +72,7 @@ describe('lines of a stream in batches', () => {
     expect((await batches.next()).done).to.equal(true);
   });
 
-  it('are not read ahead of their reader', async () => {
+  it('are not read ahead of the consumer', async () => {
     let given = 0;
     async function* fast() {
       for (; given < 1000; given++) yield Buffer.from('{}\n'.repeat(10));
@@ -84,7 +84,7 @@ describe('lines of a stream in batches', () => {
     await batches.return(undefined);
   });
 
-  it('tell of a source that breaks, after what came before', async () => {
+  it('report a source error after all earlier lines', async () => {
     async function* broken() {
       yield Buffer.from('{}\n{}\n{}\n{}\n');
       throw new Error('gone');

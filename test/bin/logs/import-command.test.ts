@@ -1,4 +1,4 @@
-/** `annals logs import` as a process: what it sends of files and pipes, and what it says of what was not taken. */
+/** `annals logs import` as a process: requests for files and pipes, and reports of rejected lines. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ describe('annals logs import', () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `{"n":${index}}\n`).join('');
   const bodies = () => annals.service.asked.map(({ body }) => body);
 
-  it('sends files in batches, each under a key of its own', async () => {
+  it('sends files in batches, each with an idempotency key', async () => {
     writeFileSync(path('a.ndjson'), numbered(2500));
     writeFileSync(path('b.ndjson.gz'), gzipSync(numbered(10)));
     const { code, stderr } = await logs(['import', path('a.ndjson'), path('b.ndjson.gz')]);
@@ -26,7 +26,7 @@ describe('annals logs import', () => {
     expect(again).to.have.members(keys);
   });
 
-  it('sends what comes in a pipe soon, the last line without an end too', async () => {
+  it('sends piped input promptly, including a last line without newline', async () => {
     const running = start(['logs', 'import', '-', '--url', annals.service.url], {
       cwd: annals.directory.path,
     });
@@ -47,7 +47,7 @@ describe('annals logs import', () => {
     expect(bodies()).to.deep.equal(['{"n":1}\n', '{"n":2}\n']);
   });
 
-  it('takes what pino writes into a pipe', async () => {
+  it('accepts piped pino output', async () => {
     const running = start(['logs', 'import', '--url', annals.service.url], { cwd: annals.directory.path });
     const script = `import pino from 'pino';
       const log = pino({ base: { app: 'shop' } });
@@ -67,11 +67,11 @@ describe('annals logs import', () => {
     expect(records.at(-1)).to.include({ level: 50, app: 'shop', msg: 'order failed' });
   });
 
-  it('needs no dash behind a pipe', async () => {
+  it('needs no dash to read a pipe', async () => {
     expect((await logs(['import'], '{"n":1}\n')).stderr).to.equal('annals: 1 record imported\n');
   });
 
-  it('sends again what was not taken, under the same key', async () => {
+  it('retries with the same key', async () => {
     annals.service.respond = (asked, response, count) => {
       if (count === 1) json(response, 503, { error: 'Not now' });
       else if (count === 2) json(response, 429, { error: 'Slow down' });
@@ -87,7 +87,7 @@ describe('annals logs import', () => {
     expect(new Set(bodies()).size).to.equal(1);
   });
 
-  it('tells of rejected lines by their place, goes on, and exits with 3', async () => {
+  it('reports rejected lines by file and line, continues, and exits with 3', async () => {
     writeFileSync(path('a.ndjson'), `{"n":1}\n\nnonsense\n{"long":"${'x'.repeat(1_100_000)}"}\n{"n":2}\n`);
     const { code, stderr } = await logs(['import', 'a.ndjson']);
     expect(code).to.equal(3);
@@ -98,7 +98,7 @@ describe('annals logs import', () => {
     ]);
   });
 
-  it('goes on after a batch that is refused or not taken in time, and exits with 1', async () => {
+  it('continues after a refused or timed-out batch and exits with 1', async () => {
     writeFileSync(path('a.ndjson'), numbered(3000));
     annals.service.respond = (asked, response) => {
       if (asked.body.includes('"n":0}')) json(response, 400, { error: 'Not this one' });
@@ -111,7 +111,7 @@ describe('annals logs import', () => {
     expect(stderr).to.match(/1,000 records imported, 2,000 not sent\n$/);
   });
 
-  it('ends at once when it is not let in', async () => {
+  it('stops at once when unauthorised', async () => {
     writeFileSync(path('a.ndjson'), numbered(9000));
     annals.service.respond = (_, response) => json(response, 401, { error: 'Who are you?' });
     const { code, stderr } = await logs(['import', 'a.ndjson']);
@@ -122,7 +122,7 @@ describe('annals logs import', () => {
     expect(annals.service.asked.length).to.be.lessThan(9);
   });
 
-  it('passes over files it can not read, and exits with 1', async () => {
+  it('skips unreadable files and exits with 1', async () => {
     mkdirSync(path('folder'));
     writeFileSync(path('a.ndjson'), numbered(1));
     writeFileSync(path('b.ndjson.gz'), 'not gzip');
@@ -136,7 +136,7 @@ describe('annals logs import', () => {
       .and.match(/1 record imported\n$/);
   });
 
-  it('sends what it has when it is interrupted', async () => {
+  it('sends pending lines when interrupted', async () => {
     const running = start(['logs', 'import', '-', '--url', annals.service.url], {
       cwd: annals.directory.path,
     });

@@ -1,4 +1,4 @@
-/** `annals logs query` and `aggregate` as processes: what they ask, print and exit with. */
+/** `annals logs query` and `aggregate` as processes: requests, output and exit codes. */
 import { expect } from 'chai';
 import { formatEntry, pretty } from '../../../bin/commands/logs/format.js';
 import { run, start } from '../../support/command-line.js';
@@ -8,14 +8,14 @@ describe('annals logs query', () => {
   const annals = useAnnalsLogs();
   const { logs } = annals;
 
-  it('says of a token that no request can carry that it is wrong, and asks nobody', async () => {
+  it('rejects a token that no header can carry, without a request', async () => {
     const { code, stderr } = await logs(['query', '--token', 'länger\nals gut']);
     expect(code).to.equal(2);
     expect(stderr).to.match(/^annals: option '--token <token>' argument .* is invalid. It must be visible/s);
     expect(annals.service.asked).to.deep.equal([]);
   });
 
-  it('asks with every filter and prints NDJSON into a pipe', async () => {
+  it('sends every filter and prints NDJSON into a pipe', async () => {
     annals.service.respond = (_, response) => json(response, 200, { entries: [entry(2), entry(1)], hasMore: false });
     const flags = ['--from', '2026-11-21', '--to', '1795262400000', '-l', 'ERROR,FATAL', '--event', 'order.paid'];
     const more = ['--producer', 'web', '--correlation', 'c1', '--field', 'user.id=4=2', '--field', 'a=', '--audit'];
@@ -46,7 +46,7 @@ describe('annals logs query', () => {
     ]);
   });
 
-  it('understands an age', async () => {
+  it('accepts relative times', async () => {
     annals.service.respond = (_, response) => json(response, 200, { entries: [], hasMore: false });
     await logs(['query', '--from', '2h']);
     const from = Number(annals.service.asked[0]?.query.get('from'));
@@ -66,7 +66,7 @@ describe('annals logs query', () => {
       });
     };
 
-  it('pages through all, or through as many as are asked for', async () => {
+  it('fetches all pages, or as many records as requested', async () => {
     annals.service.respond = paged(2500);
     const all = await logs(['query', '--all']);
     expect(
@@ -81,7 +81,7 @@ describe('annals logs query', () => {
     expect(annals.service.asked.at(-1)?.query.get('limit')).to.equal('200');
   });
 
-  it('ends quietly when its reader has read enough', async () => {
+  it('ends quietly when its reader closes the pipe', async () => {
     annals.service.respond = paged(1_000_000);
     const running = start(['logs', 'query', '--all', '--url', annals.service.url], {
       cwd: annals.directory.path,
@@ -92,7 +92,7 @@ describe('annals logs query', () => {
     expect(annals.service.asked.length).to.be.lessThan(100);
   });
 
-  it('gives numbers as they came, to programs and to people', async () => {
+  it('prints numbers unchanged in both formats', async () => {
     const json = JSON.stringify(entry(1)).replace('"id":1}', '"id":9007199254740993,"n":[12345678901234567890]}');
     annals.service.respond = ({ path: asked }, response) => {
       if (asked === '/api/logs') return response.end(`{"entries":[${json},${json}],"hasMore":false}`);
@@ -109,15 +109,15 @@ describe('annals logs query', () => {
     expect((await running.ended).stdout).to.equal(`${json}\n`);
   });
 
-  it('shows lines for people, in which a record can not move the cursor', () => {
+  it('prints lines on a terminal, without control sequences from records', () => {
     const message = 'paid \u001b[2J\u0007\nagain\u202e';
     const line = pretty({ ...entry(7, { level: 'ERROR', message, producerId: 'web' }) });
-    // Colours, if there are any, are ours.
+    // Colours, if any, are ours.
     expect(line.slice(0, -1).replaceAll('\u001b[', '')).not.to.match(/[\p{Cc}\u202e]/u);
     expect(line).to.include('paid \\u001b[2J\\u0007\\nagain\\u202e').and.include('id=7').and.include('[web]');
   });
 
-  it('says in one line what is wrong, and exits with it', async () => {
+  it('prints an error in one line and exits with its code', async () => {
     annals.service.respond = (_, response) => json(response, 400, { error: 'field must not be empty' });
     const [refused, counted, followed, gone, ...wrong] = await Promise.all([
       logs(['query', '--field', 'a=b']),
@@ -140,7 +140,7 @@ describe('annals logs query', () => {
     expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
   });
 
-  it('names the valid words where one is wrong, and asks nobody', async () => {
+  it('lists valid values for an invalid option, without a request', async () => {
     const cases: [string[], RegExp][] = [
       [['query', '--level', 'eror'], /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/],
       [['tail', '--level', 'ERROR,'], /--level.* one of TRACE, /],
@@ -163,7 +163,7 @@ describe('annals logs query', () => {
     expect(annals.service.asked).to.deep.equal([]);
   });
 
-  it('finds the service and its token in the configuration of the place', async () => {
+  it('finds the service and its token in the local configuration', async () => {
     annals.service.respond = (_, response) => json(response, 200, { entries: [] });
     const { port } = new URL(annals.service.url);
     const env = { ANNALS_LOGS_PORT: port, ANNALS_HOST: '0.0.0.0', ANNALS_LOGS_API_TOKEN: 'let-me-in' };
@@ -176,7 +176,7 @@ describe('annals logs query', () => {
     expect(unknown.stderr).to.match(/^annals: logs\.port is chosen when the service starts; pass --url\n$/);
   });
 
-  it('says who is asking: a token, or a name and password in the address', async () => {
+  it('sends credentials: a token, or name and password from the address', async () => {
     annals.service.respond = (_, response) => json(response, 200, { entries: [] });
     await Promise.all([
       logs(['query', '--token', 'let-me-in']),
@@ -193,7 +193,7 @@ describe('annals logs aggregate', () => {
   const annals = useAnnalsLogs();
   const { logs } = annals;
 
-  it('counts by a kind, or by any field', async () => {
+  it('counts by a preset or by any field', async () => {
     annals.service.respond = (_, response) =>
       json(response, 200, { groupBy: 'level', buckets: [{ key: 'INFO', count: 3 }], total: 3 });
     const [{ stdout }] = await Promise.all([

@@ -1,4 +1,4 @@
-/** The thread that searches the log index: it answers like the index itself, and comes second to who serves people. */
+/** The search worker thread: answers like the index itself, at lower priority than the main thread. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -14,7 +14,7 @@ import { createReceipts } from '../../../projections/logs/index/ingest-receipts.
 import { records } from '../../../projections/logs/index/records.js';
 import { type LogsNode, startLogsNode } from '../../support/log-node.js';
 
-describe('the thread that searches', function () {
+describe('the search thread', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: LogsNode;
@@ -54,7 +54,7 @@ describe('the thread that searches', function () {
   };
   const byKind = { filter: EVERYTHING, grouping: { by: 'field' as const, path: 'kind' }, limit: 10 };
 
-  it('answers what the index would', async () => {
+  it('answers like the index itself', async () => {
     const near = createSearcher({ index: node.index, clock: Date, budgetMs: 30_000 });
     for (const words of [[], ['record', '7'], ['nothing']])
       expect(await page(searcher, words)).to.deep.equal(await page(near, words));
@@ -64,13 +64,13 @@ describe('the thread that searches', function () {
     expect(await searcher.lastReceived()).to.equal(await near.lastReceived());
   });
 
-  it('tells what its caches hold', async () => {
+  it('reports the sizes of its caches', async () => {
     await page(searcher, ['7']);
     await eventually(() => caches.some(({ name, bytes }) => name === 'logs.sections' && bytes() > 0));
     expect(new Set(caches.map(({ name }) => name)).size).to.equal(caches.length);
   });
 
-  it('stops for who has gone, and for what takes too long', async () => {
+  it('stops on abort and on timeout', async () => {
     const gone = AbortSignal.abort();
     expect(await searcher.aggregate(byKind, gone).catch((error) => error)).to.be.instanceOf(Abandoned);
     const hasty = start(-1);
@@ -78,7 +78,7 @@ describe('the thread that searches', function () {
     await hasty.close();
   });
 
-  it('has the processor after who serves people', async function () {
+  it('yields the processor to the main thread', async function () {
     if (process.platform !== 'linux') this.skip();
     await page(searcher, []);
     const niceness = (task: string) =>
@@ -87,10 +87,10 @@ describe('the thread that searches', function () {
     expect(niceness(String(process.pid))).to.equal(0);
   });
 
-  it('finds nothing out about a build that was dropped before this node has heard of it', async () => {
+  it('finds nothing in a build that was dropped before this node noticed', async () => {
     const { kernel } = node;
     const build = await kernel.lifecycle.rebuild(records, { signal });
-    // From then on nobody makes it again.
+    // Nobody creates the collection again.
     await eventually(() => kernel.served.collection(records.name) === build);
     await kernel.builds.drop(build);
     const left = startSearcher({

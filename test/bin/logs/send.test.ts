@@ -1,11 +1,11 @@
-/** Sending a batch to a service that does not take it at once. */
+/** Sending a batch to a service that does not accept it at once. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type SendOptions, send } from '../../../bin/commands/logs/import.js';
 
-describe('a batch that is sent', () => {
+describe('sending a batch', () => {
   let server: Server;
   let statuses: (readonly [status: number, headers?: { [name: string]: string }])[];
   let waited: number[];
@@ -39,7 +39,7 @@ describe('a batch that is sent', () => {
     });
   };
 
-  it('waits as long as it is asked to, and longer from time to time where it is not', async () => {
+  it('honours Retry-After, and backs off without it', async () => {
     statuses = [[429, { 'Retry-After': '7' }], [503], [500]];
     expect(await sent()).to.include({ accepted: 1 });
     const [asked, second = 0, third = 0] = waited;
@@ -48,13 +48,13 @@ describe('a batch that is sent', () => {
     expect(third).to.be.within(400, 1200);
   });
 
-  it('is given up at once when it is asked to wait for longer than its patience', async () => {
+  it('gives up at once when Retry-After exceeds its patience', async () => {
     statuses = [[429, { 'Retry-After': '61' }]];
     expect(await sent().catch((error: Error) => error.name)).not.to.include({ accepted: 1 });
     expect(waited).to.deep.equal([]);
   });
 
-  it('is given up at once when it would be answered the same way again', async () => {
+  it('gives up at once when a retry would get the same answer', async () => {
     for (const status of [400, 401, 404, 413]) {
       statuses = [[status]];
       const failed = await sent().catch((error: Error) => error);

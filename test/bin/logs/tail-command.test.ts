@@ -1,9 +1,9 @@
-/** `annals logs tail` as a process: the newest, then what comes, over broken connections, until it is interrupted. */
+/** `annals logs tail` as a process: newest records, then live ones, across broken connections, until interrupted. */
 import { expect } from 'chai';
 import { start } from '../../support/command-line.js';
 import { entry, json, useAnnalsLogs } from '../../support/fake-log-service.js';
 
-/** A module that collects garbage on a signal, and says so. */
+/** A module that runs garbage collection on a signal and reports it. */
 const COLLECTING = `data:text/javascript,${encodeURIComponent(
   `import { setFlagsFromString } from 'node:v8'; import { runInNewContext } from 'node:vm';
    setFlagsFromString('--expose-gc'); const gc = runInNewContext('gc');
@@ -14,11 +14,11 @@ describe('annals logs tail', () => {
   const annals = useAnnalsLogs();
   const { logs } = annals;
 
-  it('shows the newest, then what comes, and goes on where a broken connection ended', async () => {
+  it('prints the newest records, then live ones, and resumes after a broken connection', async () => {
     let streams = 0;
     const told = (n: number, id = '') => `${id}data: ${JSON.stringify(entry(n))}\n\n`;
     annals.service.respond = ({ path: asked, headers }, response) => {
-      // A page holds all up to its position, and here what has come since.
+      // A page contains everything up to its position, here including new records.
       if (asked === '/api/logs') return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '15' });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       if (++streams === 1) {
@@ -48,7 +48,7 @@ describe('annals logs tail', () => {
     expect(first?.headers['last-event-id']).to.equal('15');
   });
 
-  it('comes back to a service that has answered, however the connection ends', async () => {
+  it('reconnects to a service that has answered, however the connection ends', async () => {
     let streams = 0;
     annals.service.respond = ({ path: asked }, response) => {
       if (asked === '/api/logs') return json(response, 200, { entries: [entry(1)] }, { Position: '17' });
@@ -64,7 +64,7 @@ describe('annals logs tail', () => {
     expect((await running.ended).code).to.equal(130);
   });
 
-  it('ends at the first Ctrl-C, whatever was collected from memory since it began', async () => {
+  it('ends at the first Ctrl-C, also after garbage collection', async () => {
     annals.service.respond = (_, response) =>
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(`data: ${JSON.stringify(entry(1))}\n\n`);
     const running = start(['logs', 'tail', '-n', '0', '--url', annals.service.url], {
@@ -78,7 +78,7 @@ describe('annals logs tail', () => {
     expect((await running.ended).code).to.equal(130);
   });
 
-  it('does not begin with a number of records that is none', async () => {
+  it('rejects an invalid number of records', async () => {
     const refused = async (lines: string) => {
       const { code, stderr } = await logs(['tail', `--lines=${lines}`]);
       expect({ code, stderr }).to.deep.equal({
@@ -90,7 +90,7 @@ describe('annals logs tail', () => {
     expect(annals.service.asked).to.deep.equal([]);
   });
 
-  it('does not wait for a service that refuses', async () => {
+  it('does not retry when the service refuses', async () => {
     annals.service.respond = (_, response) => json(response, 401, { error: 'Who are you?' });
     const { code, stderr } = await logs(['tail']);
     expect({ code, stderr }).to.deep.equal({

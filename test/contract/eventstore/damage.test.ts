@@ -1,4 +1,4 @@
-/** A record of the embedded event store that is not what was written: told by its position, and nothing else is lost. */
+/** Damaged records of the embedded event store: reported by position, without losing anything else. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,18 +44,18 @@ describe('a damaged event', () => {
     await server?.stop();
   });
 
-  it('is refused to who reads its stream, with its position', async () => {
+  it('is refused with its position to readers of its stream', async () => {
     const refusal = await rejection(collect(client.readStream('toys.hurt')));
     expect(refusal).to.include({ code: 15 });
     expect(String(refusal)).to.include(`position ${position} is damaged`);
   });
 
-  it('is told apart from a store that is away', async () => {
+  it('is distinguished from an unavailable store', async () => {
     const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, silentLogger);
     expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(CorruptEventError);
   });
 
-  it('keeps nobody from what comes after it', async () => {
+  it('does not block later events', async () => {
     const filter = streamNameFilter({ prefixes: ['toys.'] });
     const followed = await take(client.subscribeToAll({ filter }), 2);
     expect(followed.map(({ event: found }) => found?.streamId)).to.deep.equal(['toys.other', 'toys.other']);
@@ -76,7 +76,7 @@ describe('a damaged page', () => {
     const said = (stream: string, text: string) =>
       client.appendToStream(stream, jsonEvent({ type: 'Said', data: { text: text.padEnd(1500) } }));
     for (let n = 0; n < 20; n++) await said('toys.hurt', MARK);
-    // What is looked at when the store is opened stands in pages of its own.
+    // Pages that are read when the store is opened are separate.
     for (let n = 0; n < 20; n++) await said('toys.other', 'after');
     await server.embedded.restart('SIGTERM', () => {
       const file = join(server.embedded.directory, 'log', 'data.mdb');
@@ -93,7 +93,7 @@ describe('a damaged page', () => {
     await server?.stop();
   });
 
-  it('is told of by what must be done, not as a store that is away', async () => {
+  it('is reported with what to do, not as an unavailable store', async () => {
     const refusal = await rejection(collect(client.readStream('toys.hurt')));
     expect(refusal).to.include({ code: 15 });
     expect(String(refusal)).to.match(/damaged, restore it from a backup/);
@@ -111,7 +111,7 @@ describe('a damaged index', () => {
   const said = (text: string) => jsonEvent({ type: 'Said', data: { text } });
   const u48 = (number: number | bigint) => Buffer.from(BigInt(number).toString(16).padStart(12, '0'), 'hex');
 
-  /** Changes each place where the bytes stand in a page with `mark`, or with none where they are to be in no event. */
+  /** Changes every occurrence of the bytes in pages with `mark`, or without it in pages of no event. */
   async function damage(bytes: Buffer, inEvents: boolean, change: (file: Buffer, at: number) => void) {
     await server.embedded.restart('SIGTERM', () => {
       const path = join(server.embedded.directory, 'log', 'data.mdb');
@@ -142,8 +142,8 @@ describe('a damaged index', () => {
     await server?.stop();
   });
 
-  it('makes no stream one that never was, to begin anew', async () => {
-    // Of a name between others, which leads who looks for it astray.
+  it('never makes an existing stream appear new', async () => {
+    // A damaged name between others, which misleads searches.
     await damage(Buffer.from('toys.hurt'), false, (file, at) => {
       file[at + 6]! ^= 8;
     });
@@ -154,7 +154,7 @@ describe('a damaged index', () => {
     expect(fresh).to.have.property('type', 'stream-not-found');
   });
 
-  it('leaves out no event of a stream, and none that follows it of all, without a word', async () => {
+  it('never omits an event of a stream, or of $all, silently', async () => {
     const at = u48(positions[1]!);
     await damage(at, true, (file, place) => {
       file[place + 5]! ^= 1;
@@ -166,7 +166,7 @@ describe('a damaged index', () => {
     expect(followed.map(({ event }) => event?.streamId)).to.deep.equal(['toys.hurt', 'toys.hurt', 'toys.h', 'toys.z']);
   });
 
-  it('tells nobody that all was told where a category ends in its middle', async () => {
+  it('never reports the end of a category that is cut in the middle', async () => {
     const first = Buffer.from('00000001', 'hex');
     await damage(Buffer.concat([first, u48(positions[1]!)]), false, (file, at) => {
       file[at] = 0x80;
@@ -180,7 +180,7 @@ describe('a damaged index', () => {
     ['first', 0],
     ['middle', 1],
   ] as const)
-    it(`shows no stream without its ${which} event`, async () => {
+    it(`refuses a stream without its ${which} event`, async () => {
       await damage(Buffer.concat([u48(revision), u48(positions[revision]!)]), false, (file, at) => {
         file[at + 3]! = 0xff;
       });

@@ -1,4 +1,4 @@
-/** What was acknowledged outlives a kill. Only for the embedded engine, which a test may kill. */
+/** Acknowledged writes survive a kill. Only for the embedded engine, which a test may kill. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ if (!process.env.EVENTSTORE_URL) {
       }
     };
 
-    it('under 32 writers every acknowledged append is there, once, and in order', async function () {
+    it('every append acknowledged to 32 writers is stored once and in order', async function () {
       this.timeout(120_000);
       for (let round = 0; round < 3; round++) {
         const acknowledged = new Map<string, string[]>();
@@ -93,7 +93,7 @@ if (!process.env.EVENTSTORE_URL) {
       });
     });
 
-    it('metadata, deletions and tombstones hold, and positions go on', async () => {
+    it('metadata, deletions, tombstones and positions are kept', async () => {
       const [counted, deleted, tombstoned] = [freshStream(), freshStream(), freshStream()];
       const last = await withClient(async (client) => {
         for (const stream of [counted, deleted, tombstoned]) await client.appendToStream(stream, numberedEvents(0, 4));
@@ -116,10 +116,10 @@ if (!process.env.EVENTSTORE_URL) {
       });
     });
 
-    it('a stream that a scavenge has emptied goes on at its revision', async () => {
+    it('a stream emptied by a scavenge continues at its revision', async () => {
       const [emptied, deleted] = [freshStream(), freshStream()];
       await withClient(async (client) => {
-        // What is written when the metadata is set knows nothing yet of the events that come after it.
+        // Metadata is stored before the events that follow it exist.
         await client.setStreamMetadata(emptied, { truncateBefore: 100 });
         for (const stream of [emptied, deleted]) await client.appendToStream(stream, numberedEvents(0, 3));
         await client.deleteStream(deleted);
@@ -138,7 +138,7 @@ if (!process.env.EVENTSTORE_URL) {
       });
     });
 
-    it('a scavenge that was cut short is recorded as interrupted', async () => {
+    it('an interrupted scavenge is recorded as such', async () => {
       await withClient(async (client) => {
         const stream = freshStream();
         for (let n = 0; n < 20_000; n += 1000) await client.appendToStream(stream, numberedEvents(n, 1000));
@@ -161,7 +161,7 @@ if (!process.env.EVENTSTORE_URL) {
       });
     });
 
-    it('the longest names keep their metadata', async () => {
+    it('the longest stream names keep their metadata', async () => {
       const stream = freshStream().padEnd(1024, 'x');
       await withClient(async (client) => {
         await client.appendToStream(stream, numberedEvents(0, 3));
@@ -174,7 +174,7 @@ if (!process.env.EVENTSTORE_URL) {
       });
     });
 
-    it('events of a message’s size share their pages', async () => {
+    it('message-sized events share pages', async () => {
       const padded = Array.from({ length: 100 }, () => jsonEvent({ type: 'Padded', data: { pad: 'x'.repeat(1100) } }));
       const fresh = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-pages-')));
       const client = EventStoreDBClient.connectionString(fresh.url);
@@ -182,7 +182,7 @@ if (!process.env.EVENTSTORE_URL) {
         const appends = Array.from({ length: 20 }, () => client.appendToStream(freshStream(), padded));
         const ends = (await Promise.all(appends)).map(({ position }) => Number(position!.commit));
         const { size } = await stat(join(fresh.embedded.directory, 'log', 'data.mdb'));
-        // Positions grow by what a record takes; the file may be half as large again, its indexes included.
+        // Positions grow by record size; the file may be half as large again, including indexes.
         expect(size).below(Math.max(...ends) * 1.5);
       } finally {
         await client.dispose();

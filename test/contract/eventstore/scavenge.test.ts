@@ -1,4 +1,4 @@
-/** A scavenge: what may not be read any more is gone, from $all and from the disk. */
+/** Scavenges remove unreadable events from $all and from disk. */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -20,7 +20,7 @@ import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 describe('a scavenge', () => {
   const store = useEventStore();
 
-  it('tells what it did, and writes it down', async () => {
+  it('reports its work and records it', async () => {
     const steps: string[] = [];
     const outcome = await scavenge(store.server.url, { onProgress: (step) => steps.push(step) });
     expect(outcome.result).equal('Success');
@@ -31,7 +31,7 @@ describe('a scavenge', () => {
     expect(history.at(-1)!.event!.data).include({ scavengeId: outcome.scavengeId, result: 'Success' });
   });
 
-  it('changes nothing that may still be read', async () => {
+  it('keeps everything that may still be read', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numberedEvents(0, 10));
     await store.client.setStreamMetadata(stream, { maxCount: 3 });
@@ -75,7 +75,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(reopened.nextExpectedRevision).equal(4n);
     });
 
-    it('leaves streams readable whose metadata shows more again, over a restart too', async () => {
+    it('keeps streams readable when later metadata makes more visible, across restarts too', async () => {
       const hiding = [{ maxCount: 3 }, { truncateBefore: 7 }, { maxAge: 1 }];
       const streams = hiding.map((metadata) => ({ metadata, stream: freshStream() }));
       for (const { stream, metadata } of streams) {
@@ -95,9 +95,9 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await read()).deep.equal(left);
     });
 
-    it('remembers the last revision of a stream that it has emptied, over a restart too', async () => {
+    it('remembers the last revision of an emptied stream, across restarts too', async () => {
       const [aged, cut] = [freshStream(), freshStream()];
-      // The first by age, the second by what may be read; both said before there was anything.
+      // The first expires by age, the second by $tb; both set before any event.
       await store.client.setStreamMetadata(aged, { maxAge: 1 });
       await store.client.setStreamMetadata(cut, { truncateBefore: 4 });
       for (const stream of [aged, cut]) await store.client.appendToStream(stream, numberedEvents(0, 4));
@@ -115,7 +115,7 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
-    it('leaves no byte of them on the disk', async () => {
+    it('leaves none of their bytes on disk', async () => {
       const secret = `secret-${randomUUID()}`;
       const streams = Array.from({ length: 5 }, () => freshStream());
       for (const stream of streams) {
@@ -130,7 +130,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await occurrences(file, secret)).equal(0);
     });
 
-    it('keeps positions usable: one whose event is gone, and checkpoints', async () => {
+    it('keeps checkpoints and positions of removed events usable', async () => {
       const stream = freshStream('gone');
       await store.client.appendToStream(stream, numberedEvents(0, 3));
       const [, second] = await collect(store.client.readStream(stream));
@@ -144,7 +144,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(next!.event!.streamId).equal(kept);
     });
 
-    it('tells whoever subscribes afterwards nothing of them, however new they are', async () => {
+    it('shows removed events to no later subscriber, however recent they are', async () => {
       const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
       const [gone, kept] = [freshStream('new'), freshStream('new')];
       await store.client.appendToStream(gone, numberedEvent(1));
@@ -156,7 +156,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(next!.event!.streamId).equal(kept);
     });
 
-    it('holds up neither appends nor subscribers', async () => {
+    it('blocks neither appends nor subscribers', async () => {
       const stream = freshStream();
       for (let n = 0; n < 5000; n += 500) await store.client.appendToStream(stream, numberedEvents(n, 500));
       await store.client.setStreamMetadata(stream, { maxCount: 1 });
@@ -169,12 +169,12 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await running).result).equal('Success');
     });
 
-    it('joins the one that is running', async () => {
+    it('joins a running scavenge', async () => {
       const outcomes = await Promise.all([scavenge(store.server.url), scavenge(store.server.url)]);
       expect(outcomes.map(({ result }) => result)).deep.equal(['Success', 'Success']);
     });
 
-    it('is refused, and nothing else, when its history was tombstoned', async () => {
+    it('fails alone when its history stream was tombstoned', async () => {
       await store.client.tombstoneStream('$scavenges');
       expect(await rejection(scavenge(store.server.url))).instanceOf(Error);
       await store.server.embedded!.restart('SIGTERM');
@@ -185,7 +185,7 @@ if (!process.env.EVENTSTORE_URL) {
   });
 }
 
-/** How often a text stands in a file. */
+/** Counts occurrences of a text in a file. */
 async function occurrences(file: string, text: string): Promise<number> {
   let count = 0;
   let tail = '';

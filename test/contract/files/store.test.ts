@@ -1,4 +1,4 @@
-/** What a file store promises, whichever it is: the directory, and GridFS. */
+/** Contract of a blob store, for the directory and GridFS. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { type FileStore, NotStored } from '../../../application/ports/blob-store.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 
-/** Two that nobody will settle: one in the middle, one that was kept. */
+/** Two unsettled blobs: one being written, one complete. */
 interface Abandoned {
   readonly half: string;
   readonly whole: string;
@@ -22,9 +22,9 @@ interface Abandoned {
 
 interface World {
   readonly store: FileStore;
-  /** Left behind by a process that is gone. */
+  /** Left behind by a process that no longer exists. */
   abandon(): Promise<Abandoned>;
-  /** As whoever clears away sees it. */
+  /** As the cleanup sees it. */
   readonly clearing: FileStore;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ async function inGridFs(): Promise<World> {
   const store = createGridFsStore(mongo.models, 'files', Date.now);
   return {
     store,
-    // Long after: what was begun a day before is nobody's any more.
+    // Long after: anything begun a day before is abandoned.
     clearing: createGridFsStore(mongo.models, 'files', () => Date.now() + 25 * 3_600_000),
     async abandon() {
       const [half, whole] = [await store.begin(), await store.begin()];
@@ -78,7 +78,7 @@ async function all(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What reading comes to. */
+/** The outcome of a read. */
 const failing = (bytes: AsyncIterable<Uint8Array>): Promise<unknown> =>
   all(bytes).then(
     () => 'read',
@@ -89,7 +89,7 @@ for (const [name, open] of [
   ['in a directory', inDirectory],
   ['in GridFS', inGridFs],
 ] as const) {
-  describe(`the file store ${name}`, () => {
+  describe(`blob store ${name}`, () => {
     let world: World;
     let store: FileStore;
     before(async () => {
@@ -106,7 +106,7 @@ for (const [name, open] of [
       return writing.stored;
     }
 
-    it('gives back what it was given, whole and in part', async () => {
+    it('returns stored bytes, whole and by range', async () => {
       const bytes = Buffer.from(Array.from({ length: 700_001 }, (_, at) => at * 7 + (at >> 8)));
       const stored = await keep(bytes.subarray(0, 3), bytes.subarray(3, 300_000), bytes.subarray(300_000));
       const size = bytes.length;
@@ -120,7 +120,7 @@ for (const [name, open] of [
         expect((await all(store.read(stored, from, to))).equals(bytes.subarray(from, to)), `${from}`).to.equal(true);
     });
 
-    it('shows nothing that is not kept', async () => {
+    it('hides blobs that are not complete', async () => {
       const writing = await store.begin();
       await writing.write(Buffer.from('x'));
       expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
@@ -129,7 +129,7 @@ for (const [name, open] of [
       expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
     });
 
-    it('takes back what was kept for nothing', async () => {
+    it('discards a complete blob that was never used', async () => {
       const writing = await store.begin();
       await writing.write(Buffer.from('x'));
       await writing.keep('me');
@@ -138,7 +138,7 @@ for (const [name, open] of [
       expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
     });
 
-    it('removes for ever, and as often as it is told', async () => {
+    it('deletes permanently and idempotently', async () => {
       const [gone, other] = [await keep(Buffer.from('x')), await keep(Buffer.from('y'))];
       await store.remove(gone);
       await store.remove(gone);
@@ -146,7 +146,7 @@ for (const [name, open] of [
       expect(String(await all(store.read(other, 0, 1)))).to.equal('y');
     });
 
-    it('has nothing under a name that it did not give', async () => {
+    it('knows only names that it created', async () => {
       for (const stored of ['', '..', '../kept', '/etc/passwd', 'x'.repeat(22), '0'.repeat(24), 'a/b']) {
         expect(await failing(store.read(stored, 0, 1)), stored).to.be.instanceOf(NotStored);
         await store.remove(stored);
@@ -154,14 +154,14 @@ for (const [name, open] of [
       }
     });
 
-    it('tells of nothing that may be written still', async () => {
+    it('does not list blobs that may still be written', async () => {
       const writing = await store.begin();
       await writing.write(Buffer.from('x'));
       for await (const { stored } of store.unsettled()) expect(stored).not.to.equal(writing.stored);
       await writing.drop();
     });
 
-    it('tells of what was begun by those who are gone, until it is settled', async () => {
+    it('lists blobs begun by dead processes until they are settled', async () => {
       const mine = await store.begin();
       await keep(Buffer.from('settled'));
       const { half, whole } = await world.abandon();
@@ -187,8 +187,8 @@ for (const [name, open] of [
   });
 }
 
-describe('a file in GridFS', () => {
-  it('is not said to be gone by who can not ask', async function () {
+describe('blobs in GridFS', () => {
+  it('are not reported missing when the store cannot answer', async function () {
     if (isReal) this.skip();
     const server = await mongoServer();
     const mongo = await connectMongo(server.url, 'test_files', 100);
@@ -202,8 +202,8 @@ describe('a file in GridFS', () => {
   });
 });
 
-describe('the directory of files', () => {
-  it('is its owner’s alone, and nothing is left of a process that was killed', async () => {
+describe('blob directory', () => {
+  it('is accessible to its owner only and contains nothing of a killed process', async () => {
     const world = await inDirectory();
     const { whole } = await world.abandon();
     for await (const { stored } of world.store.unsettled()) {

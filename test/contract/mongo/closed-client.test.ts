@@ -1,4 +1,4 @@
-/** What becomes of a long command when its client has gone: nobody waits for it, and others do for their turn. */
+/** Long commands whose client has disconnected: they stop, and meanwhile others are served. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { isReal } from '@annals/engines/testing/mongo.js';
@@ -10,7 +10,7 @@ import { UnavailableError } from '../../../application/ports/index.js';
 
 const DOCUMENTS = 100_000;
 
-describe('MongoDB: a client that goes', () => {
+describe('MongoDB: a disconnected client', () => {
   if (isReal) return;
   const mongo = fixture({ ownProcess: true });
   let name: string;
@@ -25,7 +25,7 @@ describe('MongoDB: a client that goes', () => {
     return globalLock.activeClients.readers + globalLock.activeClients.writers;
   };
   const expectIdle = () => eventually(async () => (await active()) === 0);
-  /** Takes minutes for all documents, alone on a machine: longer than anything here waits for its end. */
+  /** Takes minutes over all documents: longer than any wait here. */
   const endless = { $or: Array.from({ length: 20_000 }, (_, n) => ({ [`field ${n}`]: 1 })) };
 
   for (const [what, command] of [
@@ -35,7 +35,7 @@ describe('MongoDB: a client that goes', () => {
     ['delete', { deletes: [{ q: endless, limit: 0 }] }],
     ['findAndModify', { query: endless, remove: true }],
   ] as const)
-    it(`leaves no ${what} behind`, async () => {
+    it(`leaves no ${what} running`, async () => {
       const raw = await rawClient(mongo.server.port);
       raw.send(opMsg({ [what]: name, ...command, $db: mongo.db.databaseName }));
       await eventually(async () => (await active()) > 0);
@@ -43,7 +43,7 @@ describe('MongoDB: a client that goes', () => {
       await expectIdle();
     });
 
-  it('lets others have their turn between two documents that are asked for much', async () => {
+  it('lets others run between two expensive documents', async () => {
     const few = mongo.collection();
     await few.insertMany(Array.from({ length: 100 }, (_, a) => ({ a })));
     const or = Array.from({ length: 100_000 }, (_, n) => ({ [`field ${n}`]: 1 }));
@@ -62,7 +62,7 @@ describe('MongoDB: a client that goes', () => {
     }
   });
 
-  it('has gone for what this program has given up waiting for', async () => {
+  it('counts as disconnected when this program stops waiting for a command', async () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {
       const rows = models.collection(name);
@@ -74,7 +74,7 @@ describe('MongoDB: a client that goes', () => {
     }
   });
 
-  it('has gone for what this program has given up going through', async () => {
+  it('counts as disconnected when this program stops iterating', async () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {
       expect(await rejection(collect(models.collection(name).find(endless)))).instanceOf(UnavailableError);
@@ -84,7 +84,7 @@ describe('MongoDB: a client that goes', () => {
     }
   });
 
-  it('leaves an update where it is', async () => {
+  it('does not interrupt an update', async () => {
     const rows = mongo.db.collection(name);
     const raw = await rawClient(mongo.server.port);
     const updates = [{ q: { a: { $gte: 0 } }, u: { $set: { b: 1 } }, multi: true }];
