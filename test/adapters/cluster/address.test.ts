@@ -1,4 +1,4 @@
-/** Where nodes can be reached: what is configured of it, and what they say of themselves. */
+/** Addresses of nodes: configured, and as announced to other nodes. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { openCluster } from '../../../adapters/cluster/cluster.js';
@@ -27,7 +27,7 @@ async function addressOf(host: string, wanted?: string): Promise<string> {
 }
 
 describe('the address of a node', () => {
-  it('is where it listens, unless others call it otherwise; its port, unless another is named', async () => {
+  it('is where it listens, unless another host or port is configured for others', async () => {
     expect(await addressOf('127.0.0.1')).to.match(/^127\.0\.0\.1:\d+$/);
     expect(await addressOf('127.0.0.1', 'node.example')).to.match(/^node\.example:\d+$/);
     expect(await addressOf('127.0.0.1', 'node.example:7000')).to.equal('node.example:7000');
@@ -35,7 +35,7 @@ describe('the address of a node', () => {
     expect(await addressOf('127.0.0.1', '[2001:db8::1]:7000')).to.equal('[2001:db8::1]:7000');
   });
 
-  it('must be given where it listens on all of a machine’s', () => {
+  it('must be configured when it listens on all interfaces', () => {
     const defaults = Object.entries(settings).map(([key, setting]) => [
       key,
       'default' in setting ? setting.default : undefined,
@@ -50,7 +50,7 @@ describe('the address of a node', () => {
     expect(wrong({ 'mesh.host': '192.0.2.1' })).to.deep.equal([]);
   });
 
-  it('is a host, perhaps with a port, and nothing else', () => {
+  it('is a host with an optional port and nothing else', () => {
     const form = new RegExp(settings['mesh.address'].pattern);
     for (const fine of ['node', 'node.example:7000', '192.0.2.1', '[2001:db8::1]', '[::1]:7000'])
       expect(form.test(fine), fine).to.equal(true);

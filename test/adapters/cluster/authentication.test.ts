@@ -1,4 +1,4 @@
-/** Who comes to the port of the nodes and is none, or speaks as none: gets nothing, and nobody else notices. */
+/** Strangers on the cluster port get nothing, and nodes do not notice them. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -8,11 +8,11 @@ import { pskTls } from '../../../adapters/cluster/protocol.js';
 import { KEY, said, useMesh } from '../../support/cluster-nodes.js';
 import { fakeClock } from '../../support/fake-clock.js';
 
-/** However it came to that. */
+/** Any kind of connection. */
 const closed = (socket: Socket | WebSocket) =>
   new Promise<number>((resolve) => void socket.once('close', (code: number) => resolve(code)));
 
-/** All that comes until the other end closes. */
+/** Collects all bytes until the peer closes. */
 async function all(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
@@ -21,10 +21,10 @@ async function all(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe('the port of the nodes', () => {
+describe('the cluster port', () => {
   const nodes = useMesh();
 
-  /** A node that speaks as it likes. */
+  /** A hand-written node that can send anything. */
   async function dial(port: number, headers: Record<string, string>, key = KEY) {
     const socket = new WebSocket(`wss://127.0.0.1:${port}/`, { ...pskTls(key).client, headers });
     socket.on('error', () => {});
@@ -36,7 +36,7 @@ describe('the port of the nodes', () => {
     return { socket, opened, over };
   }
 
-  it('is closed to another installation, on either side', async () => {
+  it('rejects nodes of another installation, as server and as client', async () => {
     const ann = await nodes.node('ann');
     const eve = await nodes.node('eve', { key: Buffer.alloc(32, 1) });
     expect((await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' })).opened).to.equal(true);
@@ -47,7 +47,7 @@ describe('the port of the nodes', () => {
     expect([ann.heard, eve.heard]).to.deep.equal([[], []]);
   });
 
-  it('takes no proof a second time: all that a node has sent, sent again, says nothing', async () => {
+  it('rejects a replay of a recorded handshake', async () => {
     const recorded: Buffer[] = [];
     let target = 0;
     const recorder = createServer((client) => {
@@ -85,18 +85,18 @@ describe('the port of the nodes', () => {
     }
   });
 
-  it('tells a stranger nothing, whatever they send', async () => {
+  it('reveals nothing to strangers, whatever they send', async () => {
     const ann = await nodes.node('ann');
     for (const text of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\0'.repeat(100_000), 'SSH-2.0-x\r\n']) {
       const socket = connect(ann.port, '127.0.0.1');
       const answered = all(socket);
       socket.write(text);
-      // An alert of TLS at most: seven bytes.
+      // At most a TLS alert of seven bytes.
       expect((await answered).length).to.be.at.most(7);
     }
   });
 
-  it('cuts who says nothing, first the longest of too many, and lets nodes in all the while', async () => {
+  it('drops silent connections, the oldest first when there are too many, while nodes still connect', async () => {
     const ann = await nodes.node('ann');
     const strangers = Array.from({ length: 100 }, () => connect(ann.port, '127.0.0.1'));
     let cut = 0;
@@ -108,14 +108,14 @@ describe('the port of the nodes', () => {
     expect(await bob.mesh.request('ann', 'x', said('y'))).to.equal(true);
   }).timeout(20_000);
 
-  it('serves a node nothing but a connection, and none to a name that it does not bear', async () => {
+  it('gives a node nothing but its connection, and none under a name it cannot prove', async () => {
     const ann = await nodes.node('ann');
     for (const headers of [{ 'mesh-from': 'bob', 'mesh-to': 'other' }, { 'mesh-to': 'ann' }, {}])
       expect((await dial(ann.port, headers as Record<string, string>)).opened).to.equal(false);
     expect(ann.heard).to.deep.equal([]);
   });
 
-  it('ends a connection on which something is no message of nodes, or too large; the others go on', async () => {
+  it('closes a connection with an invalid or oversized message; others stay open', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob');
     const header = (text: string, length = text.length) => {
@@ -145,7 +145,7 @@ describe('the port of the nodes', () => {
     expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
   });
 
-  it('cuts a node of which half a message has come and then nothing, when it answers no more', async () => {
+  it('closes a connection whose peer stops within a message and answers no ping', async () => {
     const time = fakeClock();
     const ann = await nodes.node('ann', { time });
     const { socket, over } = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' });

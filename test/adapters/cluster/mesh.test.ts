@@ -1,4 +1,4 @@
-/** What nodes tell each other over real sockets: in order, whole, at the pace of who hears it, and of nobody else. */
+/** Messages between nodes over real sockets: ordered, complete, and at the pace of their receiver. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -8,7 +8,7 @@ import { said, useMesh } from '../../support/cluster-nodes.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { startProxy } from '../../support/tcp-proxy.js';
 
-/** Something that is let go on by hand. */
+/** A handler that is resolved by hand. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -23,10 +23,10 @@ const settled = async (work: Promise<unknown>) => {
   return (await Promise.race([work, Promise.resolve(pending)])) !== pending;
 };
 
-describe('the mesh', () => {
+describe('the cluster transport', () => {
   const nodes = useMesh();
 
-  it('tells in order, as it is, and by whom; also to one that has come a moment ago', async () => {
+  it('delivers messages in order with their sender, also to a node that has just started', async () => {
     const from: string[] = [];
     const heads: unknown[] = [];
     const ann = await nodes.node('ann');
@@ -46,7 +46,7 @@ describe('the mesh', () => {
     expect([ann.heard, ann.lost(), bob.lost()]).to.deep.equal([[], 0, 0]);
   });
 
-  it('carries whatever text, however large, and answers whether they came to anybody', async () => {
+  it('carries text of any size and reports whether it was delivered', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
       hear(_, { head }) {
@@ -60,7 +60,7 @@ describe('the mesh', () => {
     expect(await ann.channel('other').request('bob', 'eve', said('x'))).to.equal(false);
   });
 
-  it('waits for who reads slowly with what is for them, and with nothing else', async () => {
+  it('applies backpressure per receiver', async () => {
     const slow = gate();
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
@@ -81,7 +81,7 @@ describe('the mesh', () => {
     expect(bob.heard.filter((each) => /\d/.test(each))).to.deep.equal(['1', '2', '3']);
   });
 
-  it('lets go within a few pings who waits for a node that is frozen: what it was told is lost, and told so', async () => {
+  it('releases senders to a frozen node within a few pings and reports the loss', async () => {
     const time = fakeClock();
     const proxies: Awaited<ReturnType<typeof startProxy>>[] = [];
     const ann = await nodes.node('ann', { time });
@@ -105,7 +105,7 @@ describe('the mesh', () => {
     }
   });
 
-  it('does not take itself for dead where it was paused, and the others answer', async () => {
+  it('does not consider other nodes dead after a pause of its own process', async () => {
     const time = fakeClock();
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob');
@@ -116,7 +116,7 @@ describe('the mesh', () => {
     expect([bob.heard, ann.connected()]).to.deep.equal([['x', 'y'], 1]);
   });
 
-  it('comes back to a node whose connection was cut', async () => {
+  it('reconnects after a connection was cut', async () => {
     const proxies: Awaited<ReturnType<typeof startProxy>>[] = [];
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
@@ -136,7 +136,7 @@ describe('the mesh', () => {
     }
   });
 
-  it('warns of a node that lives where nobody reaches it, and not of one that was killed', async function () {
+  it('warns of a live node that is unreachable, and not of a killed one', async function () {
     this.timeout(30_000);
     const attempts = { lives: 0, killed: 0 };
     const doors = (['lives', 'killed'] as const).map((name) =>
@@ -164,7 +164,7 @@ describe('the mesh', () => {
     }
   });
 
-  it('tells a node that others can not reach it, until they can', async function () {
+  it('warns a node that others cannot reach it, until they can', async function () {
     this.timeout(30_000);
     const wall = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     const warnings: string[] = [];
@@ -185,7 +185,7 @@ describe('the mesh', () => {
     }
   });
 
-  it('tells at once that nobody is there, of whom nobody knows and of who has gone', async () => {
+  it('fails at once for unknown nodes and nodes that left', async () => {
     const ann = await nodes.node('ann');
     expect(await ann.mesh.request('nobody', 'eve', said('x'))).to.equal(false);
     const bob = await nodes.node('bob', { hear: () => new Promise<boolean>(() => {}) });
@@ -199,7 +199,7 @@ describe('the mesh', () => {
     expect([bob.heard, ann.lost() > 0]).to.deep.equal([['x'], true]);
   });
 
-  it('does not speak with another process that has got the port of one that has gone', async () => {
+  it('does not talk to another process that reuses the port of a dead node', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob');
     nodes.addresses.set('former', bob.address);

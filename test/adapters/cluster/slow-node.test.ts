@@ -1,11 +1,11 @@
-/** A node that takes nothing for a while: what waits for it is bounded, and what is lost is lost as a whole. */
+/** A node that reads nothing for a while: its queue is bounded, and messages are lost as a whole. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { said, useMesh } from '../../support/cluster-nodes.js';
 
-/** A way to a port that can be shut: what is sent into it then stays with whoever sends it. */
+/** A proxy that can stop reading: sent bytes then stay with the sender. */
 async function startDam(port: number) {
   const clients = new Set<Socket>();
   const server: Server = createServer((client) => {
@@ -34,12 +34,12 @@ async function startDam(port: number) {
   };
 }
 
-describe('a node that takes nothing', () => {
+describe('a node that reads nothing', () => {
   const nodes = useMesh();
   let dam: Awaited<ReturnType<typeof startDam>>;
   afterEach(() => dam?.close());
 
-  it('is kept no more than some megabytes for, whatever is told it; the rest is lost, and counted', async () => {
+  it('has a queue of a few megabytes; further messages are lost and counted', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
       async reached(port) {
@@ -51,7 +51,7 @@ describe('a node that takes nothing', () => {
     dam.shut();
     const megabyte = 'm'.repeat(1024 * 1024);
     let count = 0;
-    // The network takes some megabytes itself, and only when it may.
+    // The network buffers some megabytes itself.
     await eventually(() => {
       for (let each = 0; each < 10; each++) ann.mesh.send('bob', said(`${count++} ${megabyte}`));
       return ann.lost() > 50;
@@ -60,7 +60,7 @@ describe('a node that takes nothing', () => {
     expect(bob.heard).to.deep.equal(['first']);
   });
 
-  it('is asked for no more than some megabytes at a time, by however many', async () => {
+  it('has a few megabytes of pending requests at a time, however many callers there are', async () => {
     const ann = await nodes.node('ann');
     let came = 0;
     const bob = await nodes.node('bob', {
@@ -72,7 +72,7 @@ describe('a node that takes nothing', () => {
     const half = 'h'.repeat(512 * 1024);
     const asked = Array.from({ length: 100 }, (_, who) => ann.mesh.request('bob', `target ${who}`, said(half)));
     await eventually(() => came === 32);
-    // Nothing that is told waits behind it, or more would have come by then.
+    // Nothing is queued behind them, or more would have arrived by now.
     ann.mesh.send('bob', said('told'));
     await eventually(() => bob.heard.includes('told'));
     expect(came).to.equal(33);
@@ -80,7 +80,7 @@ describe('a node that takes nothing', () => {
     expect(await Promise.all(asked)).to.deep.equal(Array<boolean>(100).fill(false));
   });
 
-  it('is told nothing that it would end the connection by, and hears what comes after it', async () => {
+  it('is not sent a message that would close the connection, and receives the next one', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob');
     const tooLarge = said('m'.repeat(1200 * 1024));

@@ -1,4 +1,4 @@
-/** What is sealed as bytes, and digests that only the holder of a key can make. */
+/** Sealing of bytes, and keyed digests. */
 import { expect } from 'chai';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 
@@ -6,7 +6,7 @@ describe('the cipher', () => {
   const [key, other] = [aes256gcm.newKey(), aes256gcm.newKey()];
   const bytes = Buffer.from('a few bytes, none of which may be read');
 
-  it('gives bytes back under their key only, and never seals the same twice', () => {
+  it('opens bytes under their key only and never produces the same ciphertext twice', () => {
     const sealed = aes256gcm.sealBytes(key, bytes);
     expect(Buffer.from(aes256gcm.openBytes(key, sealed))).to.deep.equal(bytes);
     expect(Buffer.from(sealed).includes('bytes')).to.equal(false);
@@ -14,14 +14,14 @@ describe('the cipher', () => {
     expect(() => aes256gcm.openBytes(other, sealed)).to.throw();
   });
 
-  it('never uses a nonce again, however much is sealed', () => {
+  it('never reuses a nonce', () => {
     const nonces = Array.from({ length: 2000 }, () =>
       Buffer.from(aes256gcm.sealBytes(key, bytes)).subarray(0, 12).toString('hex'),
     );
     expect(new Set(nonces).size).to.equal(2000);
   });
 
-  it('refuses bytes that were changed or cut', () => {
+  it('rejects modified or truncated bytes', () => {
     const sealed = Buffer.from(aes256gcm.sealBytes(key, bytes));
     expect(() => aes256gcm.openBytes(key, sealed.subarray(0, -1))).to.throw();
     expect(() => aes256gcm.openBytes(key, sealed.subarray(0, 8))).to.throw('too short');
@@ -29,7 +29,7 @@ describe('the cipher', () => {
     expect(() => aes256gcm.openBytes(key, sealed)).to.throw();
   });
 
-  it('digests the same text alike under one key and purpose, and otherwise under any other', () => {
+  it('computes equal digests for equal text, key and purpose, and different ones otherwise', () => {
     const digest = aes256gcm.digester(key, 'ids')('4711');
     expect(digest).to.match(/^[0-9a-f]{64}$/);
     expect(aes256gcm.digester(key, 'ids')('4711')).to.deep.equal(digest);

@@ -1,20 +1,20 @@
-/** Signed tokens: read back as they were signed, and by no other text. */
+/** Signed tokens: verification accepts the exact text only. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { alteredTokens } from '../../support/forged-tokens.js';
 
-describe('a signed token', () => {
+describe('signed tokens', () => {
   const signed = createSignedTokens(randomBytes(32));
   const claims = { iat: 1, exp: 2, sub: 'ada' };
 
-  it('is read by its own text alone', async () => {
+  it('are accepted only unmodified', async () => {
     const token = await signed.sign(claims);
     expect(await signed.read(token)).to.deep.equal(claims);
     for (const altered of alteredTokens(token)) expect(await signed.read(altered), altered).to.equal(undefined);
   });
 
-  it('is none of another key', async () => {
+  it('are rejected under another key', async () => {
     const other = createSignedTokens(randomBytes(32));
     expect(await other.read(await signed.sign(claims))).to.equal(undefined);
   });

@@ -1,4 +1,4 @@
-/** The append of our own, held against the driver's: the same is stored, answered and refused. */
+/** Appends compared with the driver's: stored, answered and refused alike. */
 import { once } from 'node:events';
 import {
   collect,
@@ -32,7 +32,7 @@ describe('an append of our own', () => {
   });
   after(() => own?.dispose());
 
-  /** What the same steps come to, by one client and by the other, each on a stream of its own. */
+  /** Runs the same steps with both clients, each on a stream of its own. */
   async function both<T>(steps: (client: EventStoreDBClient, stream: string) => Promise<T>) {
     const told = async (client: EventStoreDBClient) => {
       const stream = freshStream();
@@ -52,7 +52,7 @@ describe('an append of our own', () => {
       return { id: event?.id, type, isJson, data, metadata, revision };
     });
 
-  it('stores what the driver stores: JSON in any script, bytes, metadata of both kinds or none', async () => {
+  it('stores what the driver stores: JSON in any script, bytes, both kinds of metadata or none', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => `0b0e2a9c-6d0b-4c57-9a55-7f0f6f6a3b0${n}`);
     const events: EventData[] = [
       jsonEvent({
@@ -73,7 +73,7 @@ describe('an append of our own', () => {
     expect(ours).to.equal(theirs).and.to.include('naïve 日本');
   });
 
-  it('is looked for in vain as often as you like: a connection on which reads are broken off is ended', async () => {
+  it('survives any number of reads of missing streams: a server ends connections on aborted reads', async () => {
     const stream = freshStream();
     await own.appendToStream(stream, numberedEvent(1));
     const subscription = own.subscribeToAll({ filter: streamNameFilter({ prefixes: [stream] }) });
@@ -93,7 +93,7 @@ describe('an append of our own', () => {
     await subscription.unsubscribe();
   });
 
-  it('is followed as the driver follows it', async () => {
+  it('is delivered to subscriptions as the driver delivers it', async () => {
     const events = [jsonEvent({ type: 'A', data: { text: '日本' }, metadata: { by: 'ö' } }), numberedEvent(3)];
     const stream = freshStream();
     await own.appendToStream(stream, events);
@@ -104,20 +104,20 @@ describe('an append of our own', () => {
     expect(ours).to.deep.equal(theirs);
   });
 
-  it('needs no end where nothing was ever asked, or nobody found', async () => {
+  it('allows disposing when nothing was called, and when no server was found', async () => {
     await FastClient.open(store.server.url).dispose();
     const nowhere = FastClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
     expect(await rejection(nowhere.appendToStream(freshStream(), numberedEvent(1)))).to.be.instanceOf(Error);
     await nowhere.dispose();
   });
 
-  it('says where the last of its events stands', async () => {
+  it('returns the position of its last event', async () => {
     const stream = freshStream();
     const { position } = await own.appendToStream(stream, [numberedEvent(1), numberedEvent(2)]);
     expect((await collect(own.readStream(stream))).at(-1)?.event?.position).to.deep.equal(position);
   });
 
-  it('takes and refuses by the expected revision as the driver does', async () => {
+  it('accepts and refuses by expected revision as the driver does', async () => {
     const expectations: AppendToStreamOptions['expectedRevision'][] = [ANY, NO_STREAM, STREAM_EXISTS, 0n, 5n];
     for (const before of [0, 1, 2])
       for (const expectedRevision of expectations) {
@@ -137,7 +137,7 @@ describe('an append of our own', () => {
       }
   });
 
-  it('is not done any more once its deadline has passed, and whenever it comes to its turn without one', async () => {
+  it('is not executed after its deadline, and is executed at any time without one', async () => {
     const late = await both(async (client, stream) =>
       wordsOf(await rejection(client.appendToStream(stream, numberedEvent(1), { deadline: -60_000 }))),
     );
@@ -147,7 +147,7 @@ describe('an append of our own', () => {
     expect(await numbersOf(own.readStream(stream))).to.deep.equal([2]);
   });
 
-  it('is refused by a stream that is deleted, and where it is too large, in the words of the driver', async () => {
+  it("is refused for deleted streams and oversized events with the driver's errors", async () => {
     const deleted = await both(async (client, stream) => {
       await client.appendToStream(stream, numberedEvent(1));
       await client.tombstoneStream(stream);
@@ -162,7 +162,7 @@ describe('an append of our own', () => {
     expect(tooLarge.ours).to.equal(tooLarge.theirs).and.to.include('MaxAppendSizeExceededError');
   });
 
-  it('goes with many others at once, each answered for itself', async () => {
+  it('is answered separately from concurrent appends', async () => {
     const streams = Array.from({ length: 50 }, () => freshStream());
     const done = await Promise.all(
       streams.flatMap((stream, n) => [
@@ -179,7 +179,7 @@ describe('an append of our own', () => {
     expect(await numbersOf(own.readStream(streams[9]!))).to.deep.equal([7, 8, 9]);
   });
 
-  it('is rejected when the store dies, and goes on over a call of its own when it is back', async function () {
+  it('is rejected when the store dies, and works over a new call once it is back', async function () {
     const { embedded } = store.server;
     if (!embedded) return this.skip();
     await own.appendToStream(freshStream(), numberedEvent(1));

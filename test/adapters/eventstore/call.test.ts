@@ -1,4 +1,4 @@
-/** What the event store says, and what it means that it says nothing: an answer, "not now", or damage. */
+/** Results of event store calls: an answer, "not now", or damage. */
 import { PassThrough } from 'node:stream';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import {
@@ -26,7 +26,7 @@ import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
 import { CorruptEventError, type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { type FakeClock, fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
-/** As gRPC hands it on, with whatever the driver looks for. */
+/** An error as gRPC delivers it, with the fields that the driver reads. */
 const raw = (code: number, details = ''): ServiceError => {
   const metadata = {
     get: () => ['1113'],
@@ -77,11 +77,11 @@ describe('a call to the event store', () => {
   });
 
   for (const answer of ANSWERS)
-    it(`is answered by ${answer.constructor.name}`, async () => {
+    it(`results in ${answer.constructor.name}`, async () => {
       expect(await rejection(callStore(() => Promise.reject(answer)))).to.equal(answer);
     });
 
-  it('meets a store that is away whatever else it says', async () => {
+  it('treats any other error as an unavailable store', async () => {
     for (const cause of AWAY) {
       const error = await rejection(callStore(() => Promise.reject(cause)));
       expect(error, String(cause)).to.be.instanceOf(UnavailableError).with.property('cause', cause);
@@ -91,14 +91,14 @@ describe('a call to the event store', () => {
     expect(await rejection(callStore(() => Promise.reject(away)))).to.equal(away);
   });
 
-  it('tells damage from absence: it is not better tomorrow', async () => {
+  it('distinguishes damage, which a retry does not fix, from absence', async () => {
     const cause = new UnknownError(raw(15, 'checksum of event 7'));
     const error = await rejection(callStore(() => Promise.reject(cause)));
     expect(error).to.be.instanceOf(CorruptEventError).with.property('cause', cause);
     expect(error).to.have.property('message').that.contains('checksum of event 7');
   });
 
-  it('has the time of a call for its answer', async () => {
+  it('has a deadline', async () => {
     expect(await callStore(async () => 'done')).to.equal('done');
     const silent = rejection(callStore(() => new Promise(() => {})));
     time.pass(STORE_CALL_MS - 1);
@@ -111,7 +111,7 @@ describe('a call to the event store', () => {
       .with.property('message', `the event store did not answer within ${STORE_CALL_MS} ms`);
   });
 
-  describe('that reads', () => {
+  describe('reading', () => {
     class Reading extends PassThrough {
       cancelled = 0;
       readonly late: unknown[] = [];
@@ -133,7 +133,7 @@ describe('a call to the event store', () => {
     };
     const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-    it('may take long, but not stand still for longer than a call', async () => {
+    it('may take long in total, but each wait has the deadline of a call', async () => {
       const { reading, found } = open();
       const outcome = rejection(found);
       for (let event = 0; event < 3; event++) {
@@ -152,19 +152,19 @@ describe('a call to the event store', () => {
       expect(reading.cancelled).to.equal(1);
     });
 
-    it('gives all that there is, and has no deadline any more', async () => {
+    it('returns everything and leaves no timer', async () => {
       const { reading, found } = open();
       reading.write({ event: 1 });
       reading.end({ event: 2 });
       expect(await found).to.deep.equal([{ event: 1 }, { event: 2 }]);
       expect(reading.cancelled).to.equal(0);
-      // The timer is gone, and errors that come late are nobody's.
+      // The timer is cleared, and late errors are ignored.
       time.pass(10_000);
       expect(reading.late).to.deep.equal([]);
       reading.emit('error', new Error('late'));
     });
 
-    it('ends with what the store says', async () => {
+    it("ends with the store's error", async () => {
       const { reading, found } = open();
       const missing = new StreamNotFoundError(undefined, 's');
       reading.destroy(missing);
@@ -176,7 +176,7 @@ describe('a call to the event store', () => {
     });
   });
 
-  describe('that appends', () => {
+  describe('appending', () => {
     const late = new DeadlineExceededError(raw(4));
     let warnings: number;
     let deadlines: number[];
@@ -184,7 +184,7 @@ describe('a call to the event store', () => {
     beforeEach(() => {
       [warnings, deadlines] = [0, []];
     });
-    /** Refused as too late for as long as it has a deadline at all. */
+    /** Refused as too late whenever there is a deadline. */
     const behind = (after: number) => async (deadline: number) => {
       deadlines.push(deadline);
       time.sleep(after);
@@ -192,7 +192,7 @@ describe('a call to the event store', () => {
       return 'appended';
     };
 
-    it('has a deadline that the store knows', async () => {
+    it('sends its deadline to the store', async () => {
       const inTime = createAppendDeadline(logger);
       const append = async (deadline: number) => deadlines.push(deadline);
       await inTime(append);
@@ -200,7 +200,7 @@ describe('a call to the event store', () => {
       expect([deadlines, warnings]).to.deep.equal([[STORE_CALL_MS, STORE_CALL_MS], 0]);
     });
 
-    it('goes without one once that has passed before it began, and so do all after it, told of once', async () => {
+    it('is repeated without a deadline if that had passed on arrival; later ones have none, logged once', async () => {
       const inTime = createAppendDeadline(logger);
       expect(await inTime(behind(0))).to.equal('appended');
       expect(await inTime(behind(0))).to.equal('appended');
@@ -211,7 +211,7 @@ describe('a call to the event store', () => {
       expect(warnings).to.equal(2);
     });
 
-    it('is not sent again when the store took its time, nor when it is away or refuses', async () => {
+    it('is not repeated when the store was slow, unavailable or refused', async () => {
       const inTime = createAppendDeadline(logger);
       const error = await rejection(inTime(behind(1500)));
       expect(error).to.be.instanceOf(UnavailableError).with.property('cause', late);
@@ -226,7 +226,7 @@ describe('a call to the event store', () => {
       expect(await inTime(behind(1499))).to.equal('appended');
     });
 
-    it('is believed to be behind only by an append that went through', async () => {
+    it('detects a slow clock only by a successful append', async () => {
       const inTime = createAppendDeadline(logger);
       const refused = async (deadline: number) => {
         deadlines.push(deadline);

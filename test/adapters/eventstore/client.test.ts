@@ -1,4 +1,4 @@
-/** Whom the event store's driver asks, which is the leader, whatever the configured address says; and its end. */
+/** The driver's connection: always to the leader, and how it closes. */
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -6,8 +6,8 @@ import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { connectEventStore, preferLeader } from '../../../adapters/eventstore/client.js';
 
-describe('the connection to the event store', () => {
-  it('is to the leader, which knows all that was acknowledged', async () => {
+describe('the event store connection', () => {
+  it('is to the leader, which has everything acknowledged', async () => {
     for (const key of ['nodePreference', 'nodepreference'])
       for (const preference of ['follower', 'random', 'read_only_replica', 'leader'])
         expect(preferLeader(`esdb://u:p@a:1,b:2?tls=false&${key}=${preference}&maxDiscoverAttempts=3`)).to.equal(
@@ -17,7 +17,7 @@ describe('the connection to the event store', () => {
     await connectEventStore('esdb://127.0.0.1:1?nodePreference=follower&tls=false').dispose();
   });
 
-  it('is closed when it is done with', async () => {
+  it('is closed on dispose', async () => {
     const server = createServer();
     const unimplemented = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' };
     server.on('stream', (stream) => stream.respond(unimplemented, { endStream: true }));
@@ -32,7 +32,7 @@ describe('the connection to the event store', () => {
     server.close();
   });
 
-  it('is closed though one of its calls never ends', async () => {
+  it('is closed although one of its calls never ends', async () => {
     const client = connectEventStore('esdb://127.0.0.1:1?tls=false');
     const endless = new Duplex({ destroy() {} });
     (client as unknown as { disposableStreams: Set<Duplex> }).disposableStreams.add(endless);

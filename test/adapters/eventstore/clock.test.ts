@@ -1,4 +1,4 @@
-/** A node whose clock is behind the event store's: it may be wrong about the time, and must not stand still for it. */
+/** A node whose clock is behind the event store's keeps working. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ for (const [age, behindMs] of Object.entries(AGES))
       await servers?.stop();
     });
 
-    it('keeps no event out of the log, and no metadata', async () => {
+    it('stores events and metadata', async () => {
       const id = randomUUID();
       const stream = `toys.box-${id}`;
       await kernel.vault.create(stream);

@@ -1,4 +1,4 @@
-/** Between events and what is stored of them: names, versions, schemas, seals. */
+/** Between events and their stored form: names, versions, schemas, sealed members. */
 import { randomUUID } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import type { ResolvedEvent } from '@eventstore/db-client';
@@ -8,7 +8,7 @@ import type { Vault } from '../../../application/ports/index.js';
 import type { Catalog, EventVersion } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 
-// What ajv does not know is for those who read the documents.
+// Keywords unknown to ajv are for readers of the documents.
 const text = { type: 'string', format: 'word', example: 'leo' } as const;
 const needs = (...names: readonly string[]) => ({
   type: 'object',
@@ -17,7 +17,7 @@ const needs = (...names: readonly string[]) => ({
 });
 const oldest: EventVersion = {
   schema: needs('names'),
-  // Of one event that named several, one for each.
+  // An event that named several things becomes one event each.
   upcast: ({ data }) =>
     String((data as { names: string }).names)
       .split(' ')
@@ -67,7 +67,7 @@ describe('the codec', () => {
       },
     }) as unknown as ResolvedEvent;
 
-  it('stores an event under its service, its name and its newest version', async () => {
+  it('stores an event under its service, name and newest version', async () => {
     const named = event('Named', { name: 'leo', since: 'today' });
     expect(await encode('zoo.animal-1', named)).to.deep.include({
       id: named.id,
@@ -77,7 +77,7 @@ describe('the codec', () => {
     });
   });
 
-  it('stores nothing that is not in the catalog, or does not fit it, and says what', async () => {
+  it('rejects events that are not in the catalog or do not match it, and names the error', async () => {
     for (const [stream, type, data, message] of [
       ['zoo.animal-1', 'Escaped', {}, /^Escaped is not in the catalog of zoo$/],
       ['park.tree-1', 'Named', { name: 'oak', since: 'x' }, /^Named is not in the catalog of park$/],
@@ -86,7 +86,7 @@ describe('the codec', () => {
     ] as const) {
       const refused = await rejection(encode(stream, event(type, data)));
       expect(refused).to.have.property('message').that.matches(message);
-      // The schema is kept, and judges the next one alike.
+      // The compiled schema is cached and gives the same verdict.
       expect(await rejection(encode(stream, event(type, data)))).to.have.property(
         'message',
         String((refused as Error).message),
@@ -94,7 +94,7 @@ describe('the codec', () => {
     }
   });
 
-  it('seals what is secret under the key of whom it is about, also where there is nothing to tell', async () => {
+  it("seals secrets under their subject's key, also when they are empty", async () => {
     const fed = event('Fed', { animal: 'leo', secret: { what: 'meat' } });
     expect((await encode('zoo.animal-1', fed))?.data).to.deep.equal({
       animal: 'leo',
@@ -104,11 +104,11 @@ describe('the codec', () => {
     expect(nothing?.data).to.deep.equal({ animal: 'leo', secret: 'animal:leo {}' });
   });
 
-  it('stores nothing about whom the key of is destroyed', async () => {
+  it('rejects events about a subject whose key is destroyed', async () => {
     expect(await encode('zoo.animal-1', event('Fed', { animal: 'dodo', secret: {} }))).to.equal(undefined);
   });
 
-  it('gives an event back with everything that the store knows of it', () => {
+  it('decodes an event with everything the store knows about it', () => {
     expect(decode(stored('zoo.Named.v3', { name: 'leo', since: 'today' }))).to.deep.equal([
       {
         id: 'the id',
@@ -126,7 +126,7 @@ describe('the codec', () => {
     expect(bare?.metadata).to.deep.equal({});
   });
 
-  it('gives events of older versions as the newest has them, several for one where there are', () => {
+  it('upcasts events of older versions, also into several events', () => {
     const given = (type: string, data: object) => decode(stored(type, data)).map((each) => [each.version, each.data]);
     expect(given('zoo.Named.v2', { name: 'leo' })).to.deep.equal([[2, { name: 'leo', since: 'always' }]]);
     expect(given('zoo.Named.v1', { names: 'leo kim' })).to.deep.equal([
@@ -135,14 +135,14 @@ describe('the codec', () => {
     ]);
   });
 
-  it('counts versions beyond nine', () => {
+  it('supports versions above nine', () => {
     const versions = Array.from({ length: 12 }, () => ({ schema: {} }));
     const old = createCodec([{ service: 'zoo', events: { Named: { versions } } }], vault);
     expect(old.decode(stored('zoo.Named.v12', {})).map(({ version }) => version)).to.deep.equal([12]);
     expect(old.decode(stored('zoo.Named.v13', {}))).to.deep.equal([]);
   });
 
-  it('gives what the store itself says by its own name', () => {
+  it("decodes the store's own events under their own names", () => {
     const [deleted] = decode(stored('$streamDeleted', new Uint8Array()));
     expect(deleted).to.deep.include({
       type: '$streamDeleted',
@@ -153,7 +153,7 @@ describe('the codec', () => {
     });
   });
 
-  it('gives nothing of what it does not know, or what is no event of ours', () => {
+  it('ignores unknown events and events that are not ours', () => {
     for (const [type, data] of [
       ['zoo.Named.v4', { name: 'leo', since: 'x' }],
       ['zoo.Escaped.v1', {}],

@@ -1,4 +1,4 @@
-/** Single streams of the log: what an append, a read, retention and a tombstone come to. */
+/** Single streams of the log: appends, reads, retention and tombstones. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
@@ -38,7 +38,7 @@ describe('a stream of the log', () => {
   const toys = (found: Awaited<ReturnType<EventLog['read']>>) =>
     typeof found === 'string' ? found : found.map(({ data }) => data.toy);
 
-  it('takes events behind the revision that is expected, and says where they stand', async () => {
+  it('accepts events at the expected revision and returns their position', async () => {
     const first = await log.append(stream, 'none', [put('bear'), put('car')]);
     if (first.outcome !== 'appended') throw new Error(first.outcome);
     expect(first.revision).to.equal(1);
@@ -48,12 +48,12 @@ describe('a stream of the log', () => {
     expect(toys(await log.read(stream))).to.deep.equal(['bear', 'car', 'kite']);
   });
 
-  it('returns the time by the clock of the store', async () => {
+  it("returns the time by the store's clock", async () => {
     const before = Date.now();
     expect(await kernel.log.time()).to.be.within(before - 1000, Date.now() + 1000);
   });
 
-  it('takes nothing behind another revision: it is a conflict', async () => {
+  it('reports a conflict at any other revision', async () => {
     await log.append(stream, 'none', [put('bear')]);
     for (const expected of ['none', 1, 7] as const)
       expect(await log.append(stream, expected, [put('car')])).to.deep.equal({
@@ -66,7 +66,7 @@ describe('a stream of the log', () => {
     expect(toys(await log.read(stream))).to.deep.equal(['bear']);
   });
 
-  it('is told to be missing however often, and others keep their connection', async () => {
+  it('can be read while missing any number of times without breaking the connection', async () => {
     const found = new Set<unknown>();
     for (let round = 0; round < 100; round++)
       for (const each of await Promise.all(Array.from({ length: 50 }, () => log.read(`toys.box-${randomUUID()}`))))
@@ -74,7 +74,7 @@ describe('a stream of the log', () => {
     expect([...found]).to.deep.equal(['missing']);
   });
 
-  it('is ended by a tombstone, for appends, reads and retention alike, and no harder by a second one', async () => {
+  it('is closed by a tombstone for appends, reads and retention; a second tombstone changes nothing', async () => {
     await log.append(stream, 'none', [put('bear')]);
     await log.tombstone(stream);
     await log.tombstone(stream);
@@ -87,13 +87,13 @@ describe('a stream of the log', () => {
     expect(await log.read(empty)).to.equal('deleted');
   });
 
-  it('is as ended when the key of whom it is about is destroyed: nothing of it is stored', async () => {
+  it('rejects appends when the key of its subject is destroyed', async () => {
     await kernel.vault.destroy(stream);
     expect(await log.append(stream, 'none', [put('bear')])).to.deep.equal({ outcome: 'deleted' });
     expect(await log.read(stream)).to.equal('missing');
   });
 
-  it('refuses for good what its server will never take, and is no conflict', async () => {
+  it('rejects events the server will never accept, which is not a conflict', async () => {
     const large = put('x'.repeat(2 * 1024 * 1024));
     expect(await rejection(log.append(stream, 'none', [large]))).to.have.property(
       'type',
@@ -103,7 +103,7 @@ describe('a stream of the log', () => {
     expect(await rejection(log.retain('', { maxCount: 1 }))).to.be.instanceOf(Error);
   });
 
-  it('is read from any revision, in either direction, as far as is wanted', async () => {
+  it('is read from any revision, in both directions, up to a limit', async () => {
     await log.append(stream, 'none', ['a', 'b', 'c', 'd'].map(put));
     const read = async (options: Parameters<EventLog['read']>[1]) => toys(await log.read(stream, options));
     expect(await read({ from: 2 })).to.deep.equal(['c', 'd']);
@@ -116,7 +116,7 @@ describe('a stream of the log', () => {
     expect(await read({ from: 4 })).to.deep.equal([]);
   });
 
-  it('keeps what its rule says, by number or by age', async () => {
+  it('keeps events by count or age', async () => {
     await log.append(stream, 'none', ['a', 'b', 'c'].map(put));
     await log.retain(stream, { maxCount: 2 });
     expect(toys(await log.read(stream))).to.deep.equal(['b', 'c']);

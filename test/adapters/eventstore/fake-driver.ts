@@ -1,8 +1,8 @@
-/** A driver of the event store that a test feeds by hand. */
+/** An event store driver that the test controls by hand. */
 import { PassThrough } from 'node:stream';
 import type { ResolvedEvent } from '@eventstore/db-client';
 
-/** What is subscribed to. */
+/** Options of a subscription. */
 export interface Asked {
   readonly fromPosition: unknown;
   readonly filter: {
@@ -13,7 +13,7 @@ export interface Asked {
   };
 }
 
-/** One subscription as the driver makes them: events wait in a buffer, all else is told at once. */
+/** One subscription as the driver makes them: events are buffered, everything else is emitted at once. */
 export class Subscription extends PassThrough {
   unsubscribed = 0;
   constructor(
@@ -33,7 +33,7 @@ export class Subscription extends PassThrough {
   }
 }
 
-/** An event at a position, as the driver gives it. */
+/** An event at a position, as the driver delivers it. */
 export const stored = (position: number, type = 'toys.ToyPut.v1') =>
   ({ event: { position: { commit: BigInt(position), prepare: 0n }, type } }) as unknown as ResolvedEvent;
 

@@ -1,4 +1,4 @@
-/** What an append says, in bytes: the driver reads of it what was meant. */
+/** Encoded appends, as the driver's classes decode them. */
 import { type AppendToStreamOptions, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { appendRequest } from '../../../adapters/eventstore/messages.js';
 
 const ID = 'f00e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
 
-describe('the messages of an append', () => {
+describe('append requests', () => {
   const said = (expected: NonNullable<AppendToStreamOptions['expectedRevision']>, text = '') => {
     const event = jsonEvent({ id: ID, type: 'A', data: { text }, metadata: { by: 'ö' } });
     const deadline = new Date(1_800_000_000_123);
@@ -19,7 +19,7 @@ describe('the messages of an append', () => {
     return messages.BatchAppendReq.deserializeBinary(bytes);
   };
 
-  it('say what is appended, of any length, where, and until when', () => {
+  it('contain events of any length, stream and deadline', () => {
     for (const length of [0, 100, 200, 20_000, 3_000_000]) {
       const text = 'x'.repeat(length);
       const request = said(NO_STREAM, text);
@@ -40,7 +40,7 @@ describe('the messages of an append', () => {
     }
   });
 
-  it('say which revision is expected, however large', () => {
+  it('contain the expected revision, however large', () => {
     for (const revision of [0n, 127n, 128n, 2n ** 32n, 2n ** 53n - 1n])
       expect(said(revision).getOptions()!.getStreamPosition()).to.equal(String(revision));
   });

@@ -1,4 +1,4 @@
-/** What a subscription says, read from bytes: to the last bit what the driver reads, and nothing made up. */
+/** Decoded subscription answers: equal to the driver's decoding. */
 import type { ResolvedEvent } from '@eventstore/db-client';
 import driver from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
@@ -56,7 +56,7 @@ function answer(told: Told, change: (event: InstanceType<typeof messages.ReadRes
 const theirs = (bytes: Buffer): ResolvedEvent =>
   driver.convertGrpcEvent(messages.ReadResp.deserializeBinary(bytes).getEvent()!);
 
-describe('what a subscription says', () => {
+describe('subscription answers', () => {
   const all: readonly Told[] = [
     {},
     { data: '{"text":"naïve 日本 🚀 \\u0000","n":1.5,"list":[1,2,{}]}', metadata: '{"by":"ö"}' },
@@ -76,13 +76,13 @@ describe('what a subscription says', () => {
     { created: '9' },
   ];
 
-  it('is what the driver reads', () => {
+  it('are decoded as by the driver', () => {
     for (const told of all) {
       const bytes = answer(told);
       const read = readAnswer(bytes);
       expect(read).to.be.instanceOf(DecodedEvent);
       expect((read as DecodedEvent).event, JSON.stringify(told.data)).to.deep.equal(theirs(bytes));
-      // Its buffer is used again.
+      // The buffer is reused.
       const { data } = (read as DecodedEvent).event.event!;
       const before = structuredClone(data);
       bytes.fill(0);
@@ -90,7 +90,7 @@ describe('what a subscription says', () => {
     }
   });
 
-  it('may have no position, as streams of older servers', () => {
+  it('may lack a position, as from older servers', () => {
     const bytes = answer({}, (event) => {
       event.clearCommitPosition();
       event.setNoPosition(new shared.Empty());
@@ -98,9 +98,9 @@ describe('what a subscription says', () => {
     expect((readAnswer(bytes) as DecodedEvent).event).to.deep.equal(theirs(bytes));
   });
 
-  it('may have fields that are not known yet', () => {
+  it('may contain unknown fields', () => {
     const [plain, event] = [answer({}), recorded({}).serializeBinary()];
-    // Of each kind of field, one more: a number, 64 and 32 bits, bytes.
+    // One unknown field of each kind: number, 64 and 32 bits, bytes.
     const more = Buffer.from([0xf8, 1, 5, 0xf9, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0xfd, 1, 1, 2, 3, 4, 0xfa, 1, 2, 9, 9]);
     const inner = Buffer.concat([event, more]);
     const sized = (tag: number, bytes: Uint8Array) =>
@@ -109,7 +109,7 @@ describe('what a subscription says', () => {
     expect((readAnswer(bytes) as DecodedEvent).event).to.deep.equal(theirs(plain));
   });
 
-  it('is left to the driver where it is no plain event', () => {
+  it('are left to the driver unless they are plain events', () => {
     const linked = answer({}, (event) => event.setLink(recorded({ type: '$>' })));
     const structured = answer({}, (event) => {
       const id = new shared.UUID();
@@ -124,11 +124,11 @@ describe('what a subscription says', () => {
       expect(readAnswer(bytes)).to.be.instanceOf(messages.ReadResp);
   });
 
-  it('is nothing where it breaks off', () => {
+  it('are rejected when truncated', () => {
     const whole = answer({});
     for (let length = 1; length < whole.length; length++)
       expect(() => readAnswer(whole.subarray(0, length)), String(length)).to.throw(RangeError);
-    // What says that it is longer than what it stands in.
+    // A length beyond the enclosing message.
     expect(() => readAnswer(Buffer.from([0x0a, 2, 0x0a, 20, ...Buffer.alloc(30)]))).to.throw(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-/** Following the log over a driver that a test feeds by hand: what is told when, and where it goes on after a drop. */
+/** Subscriptions over a driver controlled by hand: delivery, and where they resume after a drop. */
 import { EventEmitter } from 'node:events';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -7,13 +7,13 @@ import { createSubscription } from '../../../adapters/eventstore/subscription.js
 import type { Batch, Logger } from '../../../application/ports/index.js';
 import { type Asked, isSettled, Subscription, stored } from './fake-driver.js';
 
-/** What it can't decode is of another release. */
+/** Anything it cannot decode is of another release. */
 const codec = {
   decode: ({ event }: ResolvedEvent) =>
     event?.type === 'toys.ToyPut.v1' ? [{ position: event.position?.commit }] : [],
 } as unknown as Codec;
 
-describe('following the log', () => {
+describe('a subscription to the log', () => {
   let opened: Subscription[];
   let news: EventEmitter;
   let warnings: { readonly position: string; readonly retryMs: number; readonly err: Error }[];
@@ -54,7 +54,7 @@ describe('following the log', () => {
     const { events, position, caughtUp } = value as Batch;
     return [events.map((event) => Number(event.position)), position && Number(position), caughtUp];
   };
-  /** Asks for the next batch, and what was subscribed to for it. */
+  /** Requests the next batch and returns the driver's subscription for it. */
   async function begin(batches: AsyncIterator<Batch>, count = 1) {
     const subscribed = new Promise<void>((resolve) => {
       news.once(`opened ${count}`, resolve);
@@ -64,7 +64,7 @@ describe('following the log', () => {
     return { next, subscription: opened[count - 1]! };
   }
 
-  it('gives what waits in batches that are no larger than wanted', async () => {
+  it('delivers waiting events in batches up to the requested size', async () => {
     const batches = follow({ atOnce: 2 });
     const { next, subscription } = await begin(batches);
     expect(subscription.highWaterMark).to.equal(2);
@@ -74,7 +74,7 @@ describe('following the log', () => {
     expect(told(await batches.next())).to.deep.equal([[5], 5, false]);
   });
 
-  it('gives together what comes in together, though the driver tells it one by one', async () => {
+  it('delivers events together that arrive together, although the driver emits them one by one', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     for (const position of [1, 2, 3]) {
@@ -85,7 +85,7 @@ describe('following the log', () => {
   });
 
   for (const count of [3, 4]) {
-    it(`says that it has caught up once all ${count} events before that are given, and once`, async () => {
+    it(`reports once that it has caught up after all ${count} earlier events are delivered`, async () => {
       const batches = follow({ atOnce: 2 });
       const { next, subscription } = await begin(batches);
       const positions = Array.from({ length: count }, (_, n) => n + 1);
@@ -102,7 +102,7 @@ describe('following the log', () => {
     });
   }
 
-  it('says that it has caught up where there is nothing at all', async () => {
+  it('reports that it has caught up with an empty log', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     expect(await isSettled(next)).to.equal(false);
@@ -113,7 +113,7 @@ describe('following the log', () => {
     expect(told(await after)).to.deep.equal([[], undefined, true]);
   });
 
-  it('tells how far the log was looked through, but not before what was found is given', async () => {
+  it('reports the scanned position only after all found events are delivered', async () => {
     const batches = follow({ atOnce: 2 });
     const { next, subscription } = await begin(batches);
     subscription.give(1, 2, 3);
@@ -121,7 +121,7 @@ describe('following the log', () => {
     expect(told(await next)).to.deep.equal([[1, 2], 2, false]);
     expect(told(await batches.next())).to.deep.equal([[3], 40, false]);
     const after = batches.next();
-    // The same once more is nothing to tell.
+    // A repeated checkpoint is not reported.
     await subscription.checkpoint(40);
     expect(await isSettled(after)).to.equal(false);
     await subscription.checkpoint(50);
@@ -130,12 +130,12 @@ describe('following the log', () => {
     expect(told(await batches.next())).to.deep.equal([[60], 60, false]);
   });
 
-  it('passes what it can not decode, and goes on behind it', async () => {
+  it('skips what it cannot decode', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     subscription.write(stored(7, 'toys.ToyPut.v2'));
     expect(told(await next)).to.deep.equal([[], 7, false]);
-    // Somebody deleted what a link points at: there is no event, and no position.
+    // The target of a link was deleted: there is no event, and no position.
     subscription.write({} as ResolvedEvent);
     expect(told(await batches.next())).to.deep.equal([[], undefined, false]);
   });
@@ -152,11 +152,11 @@ describe('following the log', () => {
     ['is ended by the server', CLOSED, (subscription: Subscription) => void subscription.end()],
     ['is closed', CLOSED, (subscription: Subscription) => void subscription.destroy()],
   ] as const) {
-    it(`goes on behind what it gave when its subscription ${what}`, async () => {
+    it(`resumes after the last delivered event when its subscription ${what}`, async () => {
       const batches = follow({ from: 5n });
       const { next, subscription } = await begin(batches);
       expect(subscription.asked.fromPosition).to.deep.equal({ commit: 5n, prepare: 5n });
-      // A checkpoint of the server that is older than the last event must not take it back.
+      // A server checkpoint older than the last event must not move it back.
       await subscription.checkpoint(6);
       expect(told(await next)).to.deep.equal([[], 6, false]);
       subscription.give(7);
@@ -172,7 +172,7 @@ describe('following the log', () => {
     });
   }
 
-  it('gives what has arrived before it minds that the subscription failed', async () => {
+  it('delivers received events before it reacts to a failure', async () => {
     const batches = follow({ atOnce: 1 });
     const { next, subscription } = await begin(batches);
     subscription.give(1, 2, 3);
@@ -187,7 +187,7 @@ describe('following the log', () => {
     expect(warnings.map(({ err }) => err.message)).to.deep.equal(['the first of two']);
   });
 
-  it('begins at the start again when nothing was given, later each time, until something is', async () => {
+  it('restarts from the beginning while nothing was delivered, with growing delays', async () => {
     const batches = follow();
     let { next, subscription } = await begin(batches);
     expect(subscription.asked.fromPosition).to.equal('start');
@@ -209,13 +209,13 @@ describe('following the log', () => {
     expect(warnings.map(({ position }) => position)).to.deep.equal(['start', 'start', 'start', '1']);
   });
 
-  it('ends when it is stopped, and when nobody wants more', async () => {
+  it('ends when aborted and when the consumer stops', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     stop.abort();
     expect((await next).done).to.equal(true);
     expect(subscription.unsubscribed).to.equal(1);
-    // An error that comes late is nobody's any more.
+    // A late error is ignored.
     subscription.emit('error', new Error('cancelled'));
     expect((await follow().next()).done).to.equal(true);
     expect(opened).to.have.length(1);
@@ -230,7 +230,7 @@ describe('following the log', () => {
     expect([opened.length, warnings.length]).to.deep.equal([2, 0]);
   });
 
-  it('is stopped also while it waits to try again', async () => {
+  it('can be aborted while waiting to retry', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     subscription.destroy();
@@ -240,7 +240,7 @@ describe('following the log', () => {
     expect(opened).to.have.length(1);
   });
 
-  it('asks for the streams, or for the types of events, that are wanted', async () => {
+  it('subscribes to the requested streams or event types', async () => {
     const { subscription: byStream } = await begin(follow());
     expect(byStream.asked.filter).to.deep.include({ filterOn: 'streamName', prefixes: ['toys.'] });
     expect(byStream.asked.filter.checkpointInterval).to.equal(32);

@@ -1,4 +1,4 @@
-/** Events that another release has written: an error in a stream that is decided on, skipped by who only listens. */
+/** Events written by another release: an error for commands, skipped by subscriptions. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
@@ -36,7 +36,7 @@ describe('an event of another release', () => {
   const outcome = (work: Promise<unknown>) => work.catch((error: Error) => error.message);
 
   for (const type of ['toys.ToyPut.v2', 'toys.ToyBroken.v1', 'nonsense']) {
-    it(`is an error where commands are decided: ${type}`, async () => {
+    it(`is an error for commands: ${type}`, async () => {
       await put('bear');
       await write(type);
       expect(await outcome(kernel.log.read(stream))).to.match(/has an unknown event type/);
@@ -44,7 +44,7 @@ describe('an event of another release', () => {
       expect(await outcome(put('car').then(() => put('car')))).to.match(/has an unknown event type/);
     });
 
-    it(`is passed by who follows the log: ${type}`, async () => {
+    it(`is skipped by subscriptions: ${type}`, async () => {
       const from = await kernel.head();
       await put('bear');
       await write(type);

@@ -1,10 +1,10 @@
-/** Whether the store takes writes: asked of the store only after it has refused one. */
+/** Whether the store accepts writes: probed only after a failed write. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { trackWriteHealth } from '../../../adapters/eventstore/event-log.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 
-describe('a log that is watched', () => {
+describe('write health of the log', () => {
   let failure: Error | undefined;
   let trials: number;
   const write = async () => {
@@ -29,7 +29,7 @@ describe('a log that is watched', () => {
     [failure, trials] = [undefined, 0];
   });
 
-  it('is not tried out while all is well, nor for what was refused on purpose', async () => {
+  it('needs no probe while writes succeed or are rejected on purpose', async () => {
     const log = watch();
     await log.writable();
     await writes(log).append();
@@ -41,7 +41,7 @@ describe('a log that is watched', () => {
   });
 
   for (const name of ['append', 'retain', 'tombstone'] as const)
-    it(`is tried out after a failed ${name}, for as long as that fails`, async () => {
+    it(`is probed after a failed ${name} until a probe succeeds`, async () => {
       const log = watch();
       failure = new UnavailableError('the disk is full');
       expect(await rejection(writes(log)[name]())).to.equal(failure);
@@ -53,7 +53,7 @@ describe('a log that is watched', () => {
       expect(trials).to.equal(3);
     });
 
-  it('is believed as soon as a write goes through', async () => {
+  it('is restored by the next successful write', async () => {
     const log = watch();
     failure = new UnavailableError('the disk is full');
     await rejection(log.append('s', 'none', []));

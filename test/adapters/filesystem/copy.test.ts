@@ -1,4 +1,4 @@
-/** A copy of a directory store: all that was kept, and nothing that was only begun. */
+/** A copy of a directory store: all complete files, no partial ones. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -6,17 +6,17 @@ import { expect } from 'chai';
 import { copyDirectoryStore } from '../../../adapters/filesystem/copy-store.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 
-describe('a copy of kept files', () => {
+describe('a copy of stored files', () => {
   const directory = temporaryDirectory();
   const [from, to] = ['from', 'to'].map((name) => join(directory.path, name)) as [string, string];
   after(() => directory.remove());
 
-  it('is of none where there is no store', async () => {
+  it('is empty without a store', async () => {
     expect(await copyDirectoryStore(from, to)).to.deep.equal({ files: 0, bytes: 0 });
     expect(readdirSync(directory.path)).to.deep.equal([]);
   });
 
-  it('holds what was kept, for this user alone, and not what was only begun', async () => {
+  it('contains complete files, readable by this user only, and no partial ones', async () => {
     const store = createDirectoryStore(from);
     const kept: string[] = [];
     for (const text of ['first', 'the second']) {

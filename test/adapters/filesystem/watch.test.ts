@@ -1,4 +1,4 @@
-/** Looks at watched files again and again: what nothing happens to costs little, and nothing that happens is missed. */
+/** Polling of watched files: idle files cost little, and no change is missed. */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createFileScanner, readNextLines } from '../../../adapters/filesystem/tail-file.js';
 
-describe('looking at watched files', () => {
+describe('polling watched files', () => {
   const { open } = fs;
   let directory: string;
   let opened = 0;
@@ -28,7 +28,7 @@ describe('looking at watched files', () => {
 
   const write = (name: string, text: string) => fs.writeFile(join(directory, name), text);
 
-  /** Looks, reads what came behind what was read before, and tells how many files were opened for it. */
+  /** Polls, reads new bytes, and counts opened files. */
   function looking() {
     const filesIn = createFileScanner();
     const offsets = new Map<string, number>();
@@ -48,7 +48,7 @@ describe('looking at watched files', () => {
   }
   const idle = { lines: [], opened: 0 };
 
-  it('opens none to which nothing happens, and reads each to which something does', async () => {
+  it('opens only changed files and reads each of them', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `${index + 10}.ndjson`);
     for (const name of names) await write(name, `{"first of":"${name}"}\n`);
     const look = looking();
@@ -65,23 +65,23 @@ describe('looking at watched files', () => {
     await eventually(async () => expect(await look()).to.deep.equal(idle));
   });
 
-  it('takes what begins with another line for another file, whatever stands in its place and however long it is', async () => {
+  it('treats a different first line as another file, whatever its path and length', async () => {
     await write('a.ndjson', '{"one":1}\n');
     const look = looking();
     expect((await look()).lines).to.deep.equal(['{"one":1}']);
     await fs.appendFile(join(directory, 'a.ndjson'), '{"one":2}\n');
     expect((await look()).lines).to.deep.equal(['{"one":2}']);
-    // As a reused inode looks, and what is cut off and has grown beyond what was read before anybody looked.
+    // Looks like a reused inode, or a file truncated and grown again between two polls.
     await write('a.ndjson', '{"new":1}\n{"new":2}\n{"new":3}\n');
     expect((await look()).lines).to.deep.equal(['{"new":1}', '{"new":2}', '{"new":3}']);
   });
 
-  it('reads nothing of a file that took the name of the one it found', async () => {
+  it('reads nothing of a file that took over the path of the found one', async () => {
     await write('a.ndjson', '{"one":1}\n');
     for await (const file of createFileScanner()(directory, () => {})) {
       await fs.rename(join(directory, 'a.ndjson'), join(directory, 'gone'));
       await write('a.ndjson', '{"other":1}\n{"other":2}\n');
-      // It has its handle already: of the file that it was.
+      // Its handle is open already, to the original file.
       expect((await readNextLines(file, 0))?.bytes.toString()).to.equal('{"one":1}\n');
     }
     const filesIn = createFileScanner();

@@ -1,4 +1,4 @@
-/** The documents of a service, and its reference in a real browser: read, authorised, tried out, from one origin. */
+/** API documents of a service and the interactive reference in a real browser: rendered, authorised, tried out, same origin. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -46,7 +46,7 @@ const counted: Route = {
   handle: ({ params: { box } }, caller) => ({ status: 201, body: { box, by: caller } }),
 };
 
-describe('the documents of a service', () => {
+describe('API documents', () => {
   let service: Listening;
   let origin: string;
   before(async () => {
@@ -61,7 +61,7 @@ describe('the documents of a service', () => {
   });
   after(() => service?.close());
 
-  it('say the same in JSON and in YAML, and name themselves', async () => {
+  it('are equal in JSON and YAML and name the service', async () => {
     const json = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApi;
     const yaml = await fetch(`${origin}/openapi.yaml`);
     expect(yaml.headers.get('content-type')).to.equal('application/yaml; charset=utf-8');
@@ -71,7 +71,7 @@ describe('the documents of a service', () => {
     expect(json).to.have.property('paths').that.has.keys('/api/boxes/{box}', '/openapi.json', '/openapi.yaml', '/docs');
   });
 
-  it('have a page that no other origin can script, frame or be called from', async () => {
+  it('have a page that other origins cannot script, frame or call', async () => {
     const page = await fetch(`${origin}/docs`);
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
     const rules = page.headers.get('content-security-policy') ?? '';
@@ -85,7 +85,7 @@ describe('the documents of a service', () => {
       .and.not.match(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  it('have parts that may be kept, and nothing besides them', async () => {
+  it('have cacheable assets and nothing else', async () => {
     const text = await (await fetch(`${origin}/docs`)).text();
     const parts = [...text.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => path);
     expect(parts).to.have.length(4);
@@ -139,7 +139,7 @@ describe('the documents of a service', () => {
       return { status: response.status(), body: await response.json() };
     };
 
-    it('lets a reader authorise and send a request, and calls nobody else', async () => {
+    it('let a reader authorise and send a request, without calling other origins', async () => {
       expect(await send()).to.deep.include({ status: 401 });
       await page.locator('.btn.authorize').first().click();
       const dialog = page.locator('.dialog-ux');
@@ -152,7 +152,7 @@ describe('the documents of a service', () => {
       if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` });
     });
 
-    it('takes a name and a password too', async () => {
+    it('accept a name and a password too', async () => {
       await page.locator('.btn.authorize').first().click();
       const basic = page.locator('.dialog-ux .auth-container', { hasText: 'basic' });
       await basic.locator('input[name=username]').fill('Bob');
@@ -162,7 +162,7 @@ describe('the documents of a service', () => {
       expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Bob' } });
     });
 
-    it('keeps to the one origin even when the address names another document', async () => {
+    it('stay on their origin even if the URL names another document', async () => {
       await page.goto(
         `${origin}/docs?url=https://elsewhere.example/openapi.json&configUrl=https://elsewhere.example/c`,
       );

@@ -1,4 +1,4 @@
-/** What becomes of a call to MongoDB whose connection is cut: "not now", however the driver puts it. */
+/** MongoDB calls whose connection is cut: always "not now", however the driver reports it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
@@ -29,10 +29,10 @@ import { isTransient, StoreFullError } from '../../../application/ports/errors.j
 import { UnavailableError } from '../../../application/ports/index.js';
 import { fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
-/** More than sockets take in one go, so that the driver waits while it writes. */
+/** More than sockets buffer, so that the driver waits while writing. */
 const LARGE = 'x'.repeat(12 * 1024 * 1024);
 
-describe('a connection to MongoDB', function () {
+describe('a MongoDB connection', function () {
   this.timeout(120_000);
   let server: MongoServer;
   let resetting: Server;
@@ -69,23 +69,23 @@ describe('a connection to MongoDB', function () {
     await server?.stop();
   });
 
-  it('that is cut in the middle of a large write is one that is away', async () => {
+  it('cut in the middle of a large write counts as unavailable', async () => {
     const writing = models.collection('rows').insertOne({ mark: 'cut me here', LARGE });
     expect(await rejection(writing)).to.be.instanceOf(UnavailableError);
     expect(cuts).to.be.greaterThan(0);
   });
 });
 
-describe('what MongoDB says', () => {
+describe('a MongoDB error', () => {
   const said = (code: number, labels: readonly string[] = []) =>
     new MongoServerError({ message: `error ${code}`, code, errorLabels: [...labels] });
   const named = (name: string) =>
     Object.defineProperty(new MongoError('of the pool'), 'name', { value: name }) as Error;
-  /** As a bulk write wraps what ended it. */
+  /** As a bulk write wraps its error. */
   const bulk = (error: object) => new MongoBulkWriteError(error as never, {} as never);
   const meant = (error: unknown) => rejection(callServer(Promise.reject(error), 1000));
 
-  it('is "not now" when the server is away, stepping down or busy', async () => {
+  it('means "not now" when the server is away, stepping down or busy', async () => {
     const away = [
       new MongoNetworkError('connection closed'),
       new MongoNetworkTimeoutError('timed out'),
@@ -112,7 +112,7 @@ describe('what MongoDB says', () => {
     }
   });
 
-  it('is "not now", and not at once again, when its disk is full', async () => {
+  it('means "not now", without an immediate retry, on a full disk', async () => {
     for (const cause of [said(14031), bulk(said(14031))]) {
       const error = await meant(cause);
       expect(error).to.be.instanceOf(StoreFullError).with.property('cause', cause);
@@ -121,7 +121,7 @@ describe('what MongoDB says', () => {
     }
   });
 
-  it('is handed on as it is when it is a refusal, or a mistake of ours', async () => {
+  it('is passed on when it is a refusal or a bug', async () => {
     const duplicate = said(11000);
     for (const error of [
       duplicate,
@@ -135,7 +135,7 @@ describe('what MongoDB says', () => {
       expect(await meant(error)).to.equal(error);
   });
 
-  it('is awaited for as long as a call may take, and longer where all that is stored is worked through', async () => {
+  it('is awaited for the time of a call, or longer for commands that scan everything', async () => {
     const time = fakeClock();
     const realTimers = useFakeTimers(time);
     try {
@@ -162,8 +162,8 @@ describe('what MongoDB says', () => {
     }
   });
 
-  describe('to a list in batches', () => {
-    /** A cursor whose server takes so long for each batch. */
+  describe('a list read in batches', () => {
+    /** A cursor whose server takes this long per batch. */
     const batchesOf = (cursor: FindCursor, batches: readonly object[][], takes: () => Promise<void>) => {
       const left = [...batches];
       let closed = 0;
@@ -201,14 +201,14 @@ describe('what MongoDB says', () => {
       time.pass(ms);
     };
 
-    it('is awaited for as long as each of them may take', async () => {
+    it('waits the time of a call for each batch', async () => {
       const { list, closed } = batchesOf(cursor(), BATCHES, taking(1900));
       expect(4 * 1900).to.be.greaterThan(STORE_CALL_MS);
       expect(await list()).to.deep.equal(BATCHES.flat());
       expect(closed()).to.equal(1);
     });
 
-    it('is given up when one of them is late, or all of them take longer than a request', async () => {
+    it('is given up when a batch is late or all of them take longer than a request', async () => {
       const late = batchesOf(cursor(), BATCHES, taking(STORE_CALL_MS));
       expect(await rejection(late.list())).to.be.instanceOf(UnavailableError);
       const slow = batchesOf(cursor(), BATCHES, taking(3000));
@@ -217,7 +217,7 @@ describe('what MongoDB says', () => {
     });
   });
 
-  it('is awaited of whatever is handed out, in turn, and values stay what they are', async () => {
+  it('waits for each pulled batch in turn, and leaves other values unchanged', async () => {
     const cut = new MongoNetworkError('connection closed');
     const stream = { next: () => Promise.reject(cut), [Symbol.asyncIterator]: () => stream };
     const at = Long.ONE;
@@ -239,7 +239,7 @@ describe('what MongoDB says', () => {
   });
 });
 
-/** What sockets say to who writes to them once the other side has ended, and once they are destroyed. */
+/** Socket errors after the peer has ended, and after the socket is destroyed. */
 async function refusedBySockets(): Promise<readonly Error[]> {
   const ending = createServer((peer) => peer.end()).listen(0, '127.0.0.1');
   await once(ending, 'listening');

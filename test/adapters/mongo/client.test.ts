@@ -1,4 +1,4 @@
-/** The connection to MongoDB: what it asks for with every write, what it hands out, and that it can be closed. */
+/** The MongoDB client: write concern, conversions, and closing. */
 import { randomUUID } from 'node:crypto';
 import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -12,7 +12,7 @@ interface Doc {
   readonly [field: string]: unknown;
 }
 
-describe('the connection to MongoDB', () => {
+describe('the MongoDB client', () => {
   let server: MongoServer;
   let mongo: Mongo;
   let name: string;
@@ -29,13 +29,13 @@ describe('the connection to MongoDB', () => {
     await server?.stop();
   });
 
-  it('is to rows and keys in databases apart, and every write is in the journal of most members first', () => {
+  it('uses separate databases for rows and keys, with journaled majority writes', () => {
     expect([mongo.models.databaseName, mongo.keys.databaseName]).to.deep.equal([name, `${name}_keys`]);
     for (const db of [mongo.models, mongo.keys])
       expect(db.writeConcern).to.deep.include({ w: 'majority', journal: true });
   });
 
-  it('keeps to that, and to what the primary has, whatever the address says', async () => {
+  it('keeps write and read concern, and the primary, whatever the address says', async () => {
     const weak = 'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
     const other = await connectMongo(`${server.url}${server.url.includes('?') ? '&' : '?'}${weak}`, name);
     try {
@@ -49,7 +49,7 @@ describe('the connection to MongoDB', () => {
     }
   });
 
-  it('leaves out what is undefined, and keeps every digit of a position', async () => {
+  it('omits undefined members and keeps every digit of a position', async () => {
     const rows = mongo.models.collection<Doc>('rows');
     const at = Long.fromBigInt(9_007_199_254_740_993n);
     await rows.insertOne({ _id: 'a', at, nothing: undefined });
@@ -57,7 +57,7 @@ describe('the connection to MongoDB', () => {
     expect(await collect(rows.find({}).sort({ _id: 1 }).limit(1))).to.deep.equal([{ _id: 'a', at }]);
   });
 
-  it('finds out whether the server takes writes by writing one and the same row', async () => {
+  it('probes writes by writing one fixed row', async () => {
     await mongo.ping();
     const trial = mongo.models.collection<Doc>('trial');
     await trial.insertOne({ _id: 'another' });
@@ -71,7 +71,7 @@ describe('the connection to MongoDB', () => {
     ]);
   });
 
-  it('is away once it is closed, whatever is asked', async () => {
+  it('is unavailable once closed, for every call', async () => {
     const closed = await connectMongo(server.url, name);
     await closed.close();
     for (const call of [

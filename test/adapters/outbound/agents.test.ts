@@ -1,4 +1,4 @@
-/** What user agents say of themselves: browser, system, kind of device, and whether they are bots. */
+/** User agents: browser, system, device type and bots. */
 import { expect } from 'chai';
 import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 
@@ -53,24 +53,24 @@ describe('user agents', () => {
   const agents = createUserAgentParser();
 
   for (const [agent, browser, os, device] of KNOWN)
-    it(`read ${browser} on ${os} (${device})`, () => {
+    it(`are parsed as ${browser} on ${os} (${device})`, () => {
       const expected = { ...(browser && { browser }), ...(os && { os }), ...(device && { device }) };
       expect(agents.read(agent)).to.deep.equal(expected);
       expect(agents.read(agent), 'once more').to.deep.equal(expected);
     });
 
-  it('give no name of their own to a browser that nobody knows: who it is may stand in it', () => {
+  it('yield no custom browser name, which might identify a person', () => {
     for (const own of ['Desk ada@example.com/1.0 (Linux)', 'ada@example.com/1 x', 'Desk/9 a/b/c d'])
       expect(agents.read(own), own).not.to.have.property('browser');
     expect(agents.read('Mozilla/5.0 Opera Touch/3.4 OPT/3.4').browser).to.be.oneOf(['Opera Touch', 'Opera']);
   });
 
-  it('tell bots from browsers', () => {
+  it('are classified as bots or browsers', () => {
     for (const bot of BOTS) expect(agents.isBot(bot), bot).to.equal(true);
     for (const [agent, browser] of KNOWN) if (browser) expect(agents.isBot(agent), agent).to.equal(false);
   });
 
-  it('take no more memory than they may, however many there are', () => {
+  it('are cached in bounded memory', () => {
     const some = createUserAgentParser(50_000);
     for (let n = 0; n < 2000; n++) {
       some.read(`Agent ${n} ${'x'.repeat(n % 400)}`);

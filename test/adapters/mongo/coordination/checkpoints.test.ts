@@ -1,4 +1,4 @@
-/** Checkpoints of several nodes: a former leader moves nothing any more. */
+/** Checkpoints of several nodes: a former leader cannot move them. */
 import { randomUUID } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -29,7 +29,7 @@ describe('a checkpoint', () => {
     name = `rows_${randomUUID()}`;
   });
 
-  it('is where it was last moved to, with every digit of the position', async () => {
+  it('is the last position saved, with every digit', async () => {
     expect(await checkpoints.read(name)).to.equal(undefined);
     expect(await checkpoints.advance({ [name]: 9_007_199_254_740_993n }, by(1n))).to.equal(true);
     expect(await checkpoints.read(name)).to.equal(9_007_199_254_740_993n);
@@ -39,7 +39,7 @@ describe('a checkpoint', () => {
     expect(await checkpoints.read(name)).to.equal(undefined);
   });
 
-  it('is not moved by a former leader', async () => {
+  it('cannot be moved by a former leader', async () => {
     await checkpoints.advance({ [name]: 10n }, by(1n));
     expect(await checkpoints.advance({ [name]: 20n }, by(2n))).to.equal(true);
     expect(await checkpoints.advance({ [name]: 30n }, by(1n))).to.equal(false);
@@ -50,43 +50,43 @@ describe('a checkpoint', () => {
     expect(await checkpoints.read(name)).to.equal(40n);
   });
 
-  it('is taken over by the holder of another lease, whatever its fence, but never back', async () => {
+  it('is taken over by the holder of another lease, whatever its fence, but never moved back', async () => {
     await checkpoints.advance({ [name]: 20n }, by(9n, 'build:toys.contents'));
     expect(await checkpoints.advance({ [name]: 19n }, by(50n))).to.equal(false);
     expect(await checkpoints.advance({ [name]: 20n }, by(2n))).to.equal(true);
     expect(await checkpoints.advance({ [name]: 19n }, by(10n, 'build:toys.contents'))).to.equal(false);
     expect(await checkpoints.advance({ [name]: 21n }, by(1n))).to.equal(false);
-    // A log that was restored from a backup: the same leader goes back to where it ends.
+    // For a log restored from a backup, the same leader moves back to its end.
     expect(await checkpoints.advance({ [name]: 5n }, by(2n))).to.equal(true);
     expect(await checkpoints.read(name)).to.equal(5n);
   });
 
-  it('is taken over from one that named no lease', async () => {
+  it('is taken over from a row without a lease', async () => {
     const rows = mongo.models.collection<{ _id: string; position: Long; fence: Long }>('checkpoints');
     await rows.insertOne({ _id: name, position: Long.fromBigInt(20n), fence: Long.fromBigInt(57n) });
     expect(await checkpoints.advance({ [name]: 21n }, by(1n))).to.equal(true);
   });
 
-  it('stands among all that are kept, windows too, by the furthest that they say', async () => {
+  it('counts among all stored positions, with resume windows, by the furthest one', async () => {
     await checkpoints.advance({ [name]: 10n }, by(1n));
     await createWindows(mongo.models).save(new Map([[name, { horizon: 5n, from: 9_007_199_254_740_993n }]]));
     const all = await checkpoints.all();
     expect([all.get(name), all.get(`window:${name}`)]).to.deep.equal([10n, 9_007_199_254_740_993n]);
   });
 
-  it('is moved with others, and nothing is moved when there is nothing to move', async () => {
+  it('is saved together with others, and nothing is written when nothing changed', async () => {
     expect(await checkpoints.advance({}, by(1n))).to.equal(true);
     expect(await checkpoints.advance({ [name]: 1n, [`${name}b`]: 2n }, by(1n))).to.equal(true);
     expect([await checkpoints.read(name), await checkpoints.read(`${name}b`)]).to.deep.equal([1n, 2n]);
   });
 
-  it('is forgotten alone', async () => {
+  it('can be deleted alone', async () => {
     await checkpoints.advance({ [name]: 1n, [`${name}b`]: 2n }, by(1n));
     await checkpoints.forget(`${name}b`);
     expect([await checkpoints.read(name), await checkpoints.read(`${name}b`)]).to.deep.equal([1n, undefined]);
   });
 
-  it('is not taken for another leader’s because MongoDB is away or refuses', async () => {
+  it('is not attributed to another leader when MongoDB is unavailable or refuses', async () => {
     for (const failure of [
       new UnavailableError('MongoDB does not answer'),
       new MongoServerError({ message: 'not authorized', code: 13 }),

@@ -1,4 +1,4 @@
-/** Leases while MongoDB fails, is frozen or away, and by the timers of the process. */
+/** Leases while MongoDB fails, is frozen or unavailable, with real timers. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { isReal } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
@@ -9,10 +9,10 @@ import { UnavailableError } from '../../../../application/ports/index.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
 import { given, isHeld, LEASE_MS, useLeases } from '../../../support/mongo-leases.js';
 
-describe('a lease in trouble', () => {
+describe('a lease during failures', () => {
   const nodes = useLeases({ ownProcess: true });
 
-  it('survives a MongoDB that fails for a moment, and is lost at its time when it stays away', async () => {
+  it('survives a short failure of MongoDB and expires during a long one', async () => {
     const failing = { now: false };
     const rows = nodes.mongo.models.collection('leases');
     const bulkWrite = (...args: Parameters<typeof rows.bulkWrite>) =>
@@ -38,7 +38,7 @@ describe('a lease in trouble', () => {
     expect(lease.lost.aborted).to.equal(true);
   });
 
-  it('is lost at its time while MongoDB is frozen and answers nothing', async function () {
+  it('expires on time while MongoDB is frozen', async function () {
     if (isReal || nodes.server.pid === undefined) return this.skip();
     const lease = await given(nodes.ann().acquire(nodes.name));
     process.kill(nodes.server.pid, 'SIGSTOP');
@@ -52,7 +52,7 @@ describe('a lease in trouble', () => {
     }
   });
 
-  it('is released within the time of one call, though a renewal is under way that is not answered', async function () {
+  it('is released within the time of one call although a renewal is pending', async function () {
     if (isReal || nodes.server.pid === undefined) return this.skip();
     const realTimers = useFakeTimers(nodes.time);
     try {
@@ -72,7 +72,7 @@ describe('a lease in trouble', () => {
     }
   });
 
-  it("is nobody else's of the same process because a look at it failed that was begun before", async () => {
+  it('is not granted to a second holder in the same process by a failed earlier read', async () => {
     const dead = fakeClock(nodes.time.now());
     await given(nodes.bob(dead).acquire(nodes.name));
     let fail = () => {};
@@ -97,7 +97,7 @@ describe('a lease in trouble', () => {
     await lease.release();
   });
 
-  it('is neither given nor refused while MongoDB is away, and can be had when it is back', async () => {
+  it('is neither granted nor refused while MongoDB is unavailable, and can be acquired afterwards', async () => {
     const failures = [
       new UnavailableError('MongoDB does not answer'),
       new MongoServerError({ message: 'not authorized', code: 13 }),
@@ -117,7 +117,7 @@ describe('a lease in trouble', () => {
     await lease.release();
   });
 
-  it('is refused quietly though its row has gone meanwhile, and can be had then', async () => {
+  it('is refused without error if its row disappeared meanwhile, and can be acquired then', async () => {
     const dead = fakeClock(nodes.time.now());
     await given(nodes.bob(dead).acquire(nodes.name));
     const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
@@ -130,7 +130,7 @@ describe('a lease in trouble', () => {
     expect((await given(leases.acquire(nodes.name))).fence).to.equal(1n);
   });
 
-  it('is renewed by the timers of the process, where no others are given, and not once it is released', async () => {
+  it('is renewed by real timers by default, and not after its release', async () => {
     const realTimers = useFakeTimers(nodes.time);
     try {
       const leases = createLeases(nodes.mongo.models, 'ann', {

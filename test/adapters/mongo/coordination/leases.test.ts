@@ -1,4 +1,4 @@
-/** Leases of several nodes on one MongoDB, in a time that the test lets pass. */
+/** Leases of several nodes on one MongoDB, with a controlled clock. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -10,11 +10,11 @@ import { given, isHeld, LEASE_MS, useLeases } from '../../../support/mongo-lease
 
 describe('a lease', () => {
   const nodes = useLeases();
-  /** Of a lease, whatever came of it: the next one is due, or there will be none. */
+  /** Ends the current timers of a lease, whatever their outcome. */
   const isRenewalOver = (lease: Lease, by = nodes.time) => lease.lost.aborted || by.isDue(LEASE_MS / 3);
 
-  it('is one node at a time, until it lapses and not a moment before', async () => {
-    // This node's timers do not run: it has died.
+  it('has one holder until it expires, and not a moment longer', async () => {
+    // This node's timers do not run: it is dead.
     const dead = fakeClock(nodes.time.now());
     await given(nodes.ann(dead).acquire(nodes.name));
     nodes.time.pass(LEASE_MS - 1);
@@ -25,7 +25,7 @@ describe('a lease', () => {
     expect(await nodes.ann().holder(nodes.name)).to.equal('bob');
   });
 
-  it('goes on between two whose name is the same by a copy: who is overtaken says so, and bears another', async () => {
+  it('detects a second node with a copied name: the node that loses reports it and takes a new name', async () => {
     const told: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
     const first = createLeases(nodes.mongo.models, 'copied', {
@@ -50,7 +50,7 @@ describe('a lease', () => {
     expect(await copy.acquire(nodes.name)).to.equal(undefined);
   });
 
-  it('is claimed anew under the same name where a claim came late whose answer was not waited for', async () => {
+  it('is claimed anew under the same name when an earlier claim arrived late', async () => {
     const told: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
     const onDuplicate = (owner: string) => void told.push(owner);
@@ -62,7 +62,7 @@ describe('a lease', () => {
       return isHeld(lease);
     };
     const lease = await given(node.acquire(nodes.name));
-    // As the store does it then.
+    // As the store executes it then.
     await rows.updateOne({ _id: nodes.name }, { $inc: { fence: Long.ONE } });
     expect(await renewed(lease)).to.equal(false);
     const again = await given(node.acquire(nodes.name));
@@ -71,7 +71,7 @@ describe('a lease', () => {
     await again.release();
   });
 
-  it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {
+  it('counts as held until it was observed unrenewed for its whole duration, whatever the clocks say', async () => {
     const renew = (by: FakeClock) =>
       nodes.mongo.models
         .collection<{ _id: string }>('leases')
@@ -97,14 +97,14 @@ describe('a lease', () => {
     }
   });
 
-  it('is nobody’s at the first look once it is released', async () => {
+  it('is free at the first look after its release', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
     expect(await nodes.bob().holder(nodes.name)).to.equal('ann');
     await lease.release();
     expect(await nodes.bob().holder(nodes.name)).to.equal(undefined);
   });
 
-  it('is seen as held when it was renewed just before a look, however long that takes', async () => {
+  it('counts as held if renewed just before a look, however long the look takes', async () => {
     const other = fakeClock(nodes.time.now());
     await given(nodes.ann(other).acquire(nodes.name));
     const rows = nodes.mongo.models.collection('leases');
@@ -126,11 +126,11 @@ describe('a lease', () => {
     expect(await watching.holder(nodes.name)).to.equal(undefined);
   });
 
-  it('lapses when it is not renewed in its time, however far ahead its holder’s clock was', async () => {
+  it("expires without renewal, however far ahead its holder's clock was", async () => {
     const hours = fakeClock(nodes.time.now() + 7_200_000);
     const lease = await given(nodes.ann(hours).acquire(nodes.name));
     const waiting = nodes.bob();
-    // As long as it is renewed it is held.
+    // While it is renewed it is held.
     for (let round = 0; round < 4; round++) {
       expect(await waiting.acquire(nodes.name)).to.equal(undefined);
       const before = await nodes.lapsesAt();
@@ -146,7 +146,7 @@ describe('a lease', () => {
     await given(waiting.acquire(nodes.name));
   });
 
-  it('is kept for as long as it is renewed, and renewed while half of its time is left', async () => {
+  it('is kept while renewed, and renewed at half of its duration', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
     for (let round = 0; round < 5; round++) {
       const before = await nodes.lapsesAt();
@@ -160,7 +160,7 @@ describe('a lease', () => {
     await lease.release();
   });
 
-  it('is renewed with all others of its process by one write, and lost alone', async () => {
+  it('is renewed with all others of its process in one write, and lost alone', async () => {
     const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
     const writes: number[] = [];
     const bulkWrite = (...args: Parameters<typeof rows.bulkWrite>) => {
@@ -184,7 +184,7 @@ describe('a lease', () => {
     expect(nodes.time.isDue(LEASE_MS)).to.equal(false);
   });
 
-  it('has a higher fence with every holder', async () => {
+  it('has a higher fencing token with every holder', async () => {
     const fences: bigint[] = [];
     for (const each of [nodes.ann(), nodes.bob(), nodes.bob(), nodes.ann()]) {
       const lease = await given(each.acquire(nodes.name));
@@ -194,7 +194,7 @@ describe('a lease', () => {
     expect(fences).to.deep.equal([...new Set(fences)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('is free at once when it is released, and its holder is told', async () => {
+  it('is free immediately after release, and its holder is notified', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
     await lease.release();
     expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([true, false]);
@@ -202,7 +202,7 @@ describe('a lease', () => {
     await given(nodes.bob().acquire(nodes.name));
   });
 
-  it('is not taken from its new holder by the old one, whether that renews or releases it', async () => {
+  it("cannot be taken from its new holder by the old one's renewal or release", async () => {
     const paused = fakeClock(nodes.time.now());
     const old = await given(nodes.ann(paused).acquire(nodes.name));
     nodes.time.pass(LEASE_MS);
@@ -216,9 +216,9 @@ describe('a lease', () => {
     expect(isHeld(present)).to.equal(true);
   });
 
-  it('is lost when another has it, at the next renewal', async () => {
+  it('is lost at the next renewal when another node has it', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
-    // Started again under its old name, it takes the lease up at once.
+    // A restart under the same name acquires the lease immediately.
     const again = await given(nodes.ann(fakeClock(nodes.time.now())).acquire(nodes.name));
     expect(again.fence > lease.fence).to.equal(true);
     nodes.time.pass(LEASE_MS / 2);
@@ -226,7 +226,7 @@ describe('a lease', () => {
     expect([lease.lost.aborted, isHeld(lease), isHeld(again)]).to.deep.equal([true, false, true]);
   });
 
-  it('is not believed in by a node that was paused, before any timer tells it', async () => {
+  it('is not trusted by a node that was paused, even before a timer fires', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
     nodes.time.sleep(LEASE_MS - 1);
     expect(isHeld(lease)).to.equal(true);
@@ -234,7 +234,7 @@ describe('a lease', () => {
     expect([lease.lost.aborted, isHeld(lease), lease.lost.aborted]).to.deep.equal([false, false, true]);
   });
 
-  it('is exclusive within a process, and can be had again when it was lost', async () => {
+  it('is exclusive within a process, and can be acquired again after a loss', async () => {
     const leases = nodes.ann();
     const lease = await given(leases.acquire(nodes.name));
     expect(await leases.acquire(nodes.name)).to.equal(undefined);

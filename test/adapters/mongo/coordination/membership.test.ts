@@ -1,4 +1,4 @@
-/** Who lives, as the others see it: by their own time, and by what they did look at. */
+/** Membership: who is alive, judged by each observer's own clock and observations. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -14,7 +14,7 @@ import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
 const BEAT_MS = 1500;
 const LOST_MS = 6000;
 
-describe('the members', () => {
+describe('cluster members', () => {
   let server: MongoServer;
   let mongo: Mongo;
   let open: OpenMembers[];
@@ -41,7 +41,7 @@ describe('the members', () => {
   const rows = () => mongo.models.collection<{ _id: string; beats: number }>('members');
   const beats = async (run: string) => (await rows().findOne({ _id: run }))?.beats ?? 0;
 
-  /** Time passes for some, beat by beat, and all that they do in it is done. */
+  /** Advances time for some members, heartbeat by heartbeat, with all their work. */
   async function pass(ms: number, ...those: readonly (readonly [string, FakeClock])[]) {
     for (let passed = 0; passed < ms; passed += BEAT_MS)
       for (const [run, time] of those) {
@@ -51,7 +51,7 @@ describe('the members', () => {
       }
   }
 
-  it('say whom they can not reach, to whom it is', async () => {
+  it('report members they cannot reach to those members', async () => {
     const hers = fakeClock();
     let unreached: readonly string[] = [];
     const ann = await member('ann', hers, { listUnreachable: () => unreached });
@@ -64,7 +64,7 @@ describe('the members', () => {
     expect(ann.unreachedBy()).to.deep.equal([]);
   });
 
-  it('know each other from the beginning, and who comes and goes', async () => {
+  it('see all members at start, and joins and departures', async () => {
     const [hers, his] = [fakeClock(), fakeClock(5)];
     const ann = await member('ann', hers);
     const bob = await member('bob', his);
@@ -79,7 +79,7 @@ describe('the members', () => {
     expect(ann.address('bob')).to.equal(undefined);
   });
 
-  it('lose who has not said for its time that they live, by nobody’s clock but their own', async () => {
+  it('lose a member without heartbeats for its time, by their own clock', async () => {
     const [hers, his] = [fakeClock(), fakeClock(99)];
     const ann = await member('ann', hers);
     await member('bob', his);
@@ -90,12 +90,12 @@ describe('the members', () => {
     expect(ann.liveNodes().has('bob')).to.equal(true);
     await pass(2 * BEAT_MS, ['ann', hers]);
     expect([ann.liveNodes().has('bob'), ann.address('bob')]).to.deep.equal([false, undefined]);
-    // And goes on.
+    // He resumes.
     await pass(BEAT_MS, ['bob', his], ['ann', hers]);
     expect([ann.liveNodes().has('bob'), ann.address('bob')]).to.deep.equal([true, 'bob:1']);
   });
 
-  it('blame nobody for the time in which they did not look themselves', async () => {
+  it('do not count the time in which they were paused themselves', async () => {
     const [hers, his] = [fakeClock(), fakeClock()];
     const ann = await member('ann', hers);
     await member('bob', his);
@@ -107,7 +107,7 @@ describe('the members', () => {
     expect(ann.liveNodes().has('bob')).to.equal(false);
   });
 
-  it('clear away what is left of who was killed, and believe one who was only frozen for so long', async () => {
+  it('clean up after killed members, and accept one that was only frozen', async () => {
     const [hers, his] = [fakeClock(), fakeClock()];
     const ann = await member('ann', hers);
     await member('bob', his);
@@ -117,7 +117,7 @@ describe('the members', () => {
     expect(ann.address('bob')).to.equal('bob:1');
   });
 
-  it('go on where the database does not answer for a while', async () => {
+  it('continue while the database is unavailable for a while', async () => {
     const time = fakeClock();
     const failures: unknown[] = [];
     let isAway = false;

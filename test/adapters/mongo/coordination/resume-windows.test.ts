@@ -1,4 +1,4 @@
-/** The windows of the live feed, left by one node for the next: whole, whatever happens in between. */
+/** Resume windows of the live feed, passed from one node to the next without partial states. */
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createWindows } from '../../../../adapters/mongo/coordination/checkpoints.js';
 import type { ResumeWindowStore } from '../../../../application/subscription/resume-window.js';
 
-describe('the window of a service, saved', () => {
+describe('a saved resume window', () => {
   let server: MongoServer;
   let mongo: Mongo;
   let windows: ResumeWindowStore;
@@ -28,7 +28,7 @@ describe('the window of a service, saved', () => {
   const first = { horizon: 9_007_199_254_740_993n, from: 9_007_199_254_740_995n };
   const second = { horizon: 9_007_199_254_740_997n, from: 9_007_199_254_740_999n };
 
-  it('is what was saved last, of each service', async () => {
+  it('is the last one saved, per service', async () => {
     expect(await windows.read('toys')).to.equal(undefined);
     await windows.save(new Map());
     await windows.save(new Map([['toys', second]]));
@@ -36,7 +36,7 @@ describe('the window of a service, saved', () => {
     expect([await windows.read('toys'), await windows.read('games')]).to.deep.equal([first, second]);
   });
 
-  it('is one row, which no crash leaves half moved', async () => {
+  it('is one row, so that no crash leaves it half moved', async () => {
     await windows.save(new Map([['toys', first]]));
     await windows.save(new Map([['toys', second]]));
     expect((await rows().find().toArray()).map(({ _id }) => _id)).to.deep.equal(['window:toys']);

@@ -1,4 +1,4 @@
-/** Snapshots of folds in MongoDB: read as they were written, whole or not at all, and none of another log. */
+/** Snapshots of folds in MongoDB: complete or absent, and never of another log. */
 import { randomUUID } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -16,7 +16,7 @@ import { interrupted } from '../../../support/key-databases.js';
 const MOST_BYTES = 1024 * 1024;
 const POSITION = 9_007_199_254_740_993n;
 
-describe('the snapshot of an audience, saved', () => {
+describe('a saved snapshot', () => {
   let server: MongoServer;
   let mongo: Mongo;
   let snapshots: Snapshots;
@@ -37,7 +37,7 @@ describe('the snapshot of an audience, saved', () => {
   const pieces = () => mongo.models.collection<{ _id: string; text: string }>('audiences');
   const parts = (count: number) => Array.from({ length: count }, (_, n) => [`channel-${n}`, ['ann', 'bob']]);
 
-  it('is what was written last, of each service, in the order of its parts', async () => {
+  it('is the last one written, per service, with its parts in order', async () => {
     expect(await snapshots.read('toys', 1)).to.equal(undefined);
     expect(await snapshots.write('toys', 1, POSITION, parts(3))).to.equal(true);
     expect(await snapshots.write('toyshop', 1, POSITION, [])).to.equal(true);
@@ -50,7 +50,7 @@ describe('the snapshot of an audience, saved', () => {
     expect(await pieces().estimatedDocumentCount()).to.equal(1);
   });
 
-  it('is of any size, in documents that have a bound', async () => {
+  it('can have any size in documents of bounded size', async () => {
     const many = parts(50_000);
     await snapshots.write('toys', 1, 5n, many);
     const texts = (await pieces().find().toArray()).map(({ text }) => text.length);
@@ -59,20 +59,20 @@ describe('the snapshot of an audience, saved', () => {
     expect((await snapshots.read('toys', 1))?.parts).to.deep.equal(many);
   });
 
-  it('is not replaced by an older one, and none is left of that', async () => {
+  it('is not replaced by an older one, of which nothing remains', async () => {
     await snapshots.write('toys', 1, 50n, parts(2));
     expect(await snapshots.write('toys', 1, 40n, parts(1))).to.equal(false);
     expect((await snapshots.read('toys', 1))?.parts).to.deep.equal(parts(2));
     expect(await pieces().estimatedDocumentCount()).to.equal(1);
   });
 
-  it('is not read in another form', async () => {
+  it('is ignored in another format', async () => {
     await snapshots.write('toys', 1, 50n, parts(2));
     expect(await snapshots.read('toys', 2)).to.equal(undefined);
     expect(await snapshots.extend('toys', 2, 50n, 60n)).to.equal(false);
   });
 
-  it('holds up to where there was nothing more, which only grows', async () => {
+  it('covers positions without events, and only grows', async () => {
     await snapshots.write('toys', 1, 50n, parts(2));
     expect(await snapshots.extend('toys', 1, 50n, 70n)).to.equal(true);
     expect(await snapshots.extend('toys', 1, 50n, 60n)).to.equal(true);
@@ -82,14 +82,14 @@ describe('the snapshot of an audience, saved', () => {
     expect(await snapshots.read('toys', 1)).to.deep.include({ position: 80n, until: 80n });
   });
 
-  it('is none where a part of it is missing, as in a backup that was made meanwhile', async () => {
+  it('is absent when a part is missing, as in a backup taken meanwhile', async () => {
     await snapshots.write('toys', 1, 50n, parts(50_000));
     const [first] = await pieces().find().sort({ _id: 1 }).limit(1).toArray();
     await pieces().deleteOne({ _id: first!._id });
     expect(await snapshots.read('toys', 1)).to.equal(undefined);
   });
 
-  it('is the one before as long as another is being written, also where that comes to no end', async () => {
+  it('is the previous one while another is being written, even if that never completes', async () => {
     await snapshots.write('toys', 1, 50n, parts(50_000));
     const before = await pieces().estimatedDocumentCount();
     let written = 0;
@@ -110,7 +110,7 @@ describe('the snapshot of an audience, saved', () => {
     expect(await pieces().estimatedDocumentCount(), 'nothing is left of it').to.equal(1);
   });
 
-  it('is the newest and whole where several nodes write at once', async () => {
+  it('is the newest and complete when several nodes write concurrently', async () => {
     const all = [60n, 90n, 70n, 80n].map((at) =>
       snapshots.write('toys', 1, at, parts(Number(at) * 500)).catch(() => false),
     );
@@ -120,7 +120,7 @@ describe('the snapshot of an audience, saved', () => {
     expect(found?.parts).to.deep.equal(parts(45_000));
   });
 
-  it('is left to who was quicker, and of what was not written nothing is left', async () => {
+  it('belongs to the faster writer; the other leaves nothing behind', async () => {
     for (const [at, name] of [
       [98n, 'updateOne'],
       [100n, 'insertOne'],
@@ -139,14 +139,14 @@ describe('the snapshot of an audience, saved', () => {
     }
   });
 
-  it('was not written by who could not say so', async () => {
+  it('is not reported as written when that is unknown', async () => {
     const away = new UnavailableError('MongoDB did not answer');
     const refusing = interrupted(mongo.models, (name) => (name === 'updateOne' ? Promise.reject(away) : undefined));
     expect(await rejection(createSnapshots(refusing).write('toys', 1, 50n, parts(1)))).to.equal(away);
     expect(await snapshots.read('toys', 1)).to.equal(undefined);
   });
 
-  it('has what names anybody sealed, and nothing of it once the key is destroyed', async () => {
+  it('seals personal data, which is unreadable once the key is destroyed', async () => {
     const keys = new Map<string, Buffer | 'destroyed'>([['ann', aes256gcm.newKey()]]);
     const store = { read: async (subject: string) => keys.get(subject) } as KeyStore;
     const vault = () => createVault(store, aes256gcm);
@@ -162,7 +162,7 @@ describe('the snapshot of an audience, saved', () => {
     expect((await sealed().read('toys', 1))?.parts).to.deep.equal([{ id: 1, subject: 'ann' }]);
   });
 
-  it('is forgotten like a checkpoint, by how far it holds', async () => {
+  it('can be deleted like a checkpoint, by its position', async () => {
     const checkpoints = createCheckpoints(mongo.models);
     await snapshots.write('toys', 1, 50n, parts(1));
     await snapshots.extend('toys', 1, 50n, 70n);

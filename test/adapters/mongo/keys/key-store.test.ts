@@ -1,4 +1,4 @@
-/** The key database under a secret: what it holds, who opens it, and what is told of one that is damaged. */
+/** The key database under a secret: contents, access, and reports of damage. */
 import { randomBytes } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ describe('the key database', function () {
   this.timeout(120_000);
   const { freshDatabase, filled, findsIn } = useKeyDatabases();
 
-  it('holds no key in clear, and gives them back', async () => {
+  it('contains no key in clear and returns keys', async () => {
     const { db, before } = await filled({ configured: OLD });
     const rows = await rowsOf(db).find().toArray();
     expect(rows).to.have.length(6);
@@ -35,7 +35,7 @@ describe('the key database', function () {
     expect(await opened(db, { configured: OLD })).to.deep.equal(before);
   });
 
-  it('refuses another secret, and none, in one line, and changes nothing', async () => {
+  it('refuses a wrong or missing secret in one line and changes nothing', async () => {
     const { db } = await filled({ configured: OLD });
     const rows = await rowsOf(db).find().toArray();
     const sources: readonly Partial<SecretSource>[] = [{ configured: NEW }, {}];
@@ -50,7 +50,7 @@ describe('the key database', function () {
     expect(await db.listCollections().toArray()).to.have.length(1);
   });
 
-  it('makes another key for a subject whose own was destroyed only where it is renewed, one for all who ask', async () => {
+  it('creates a second key for a subject whose key was destroyed only on renewal, one for all callers', async () => {
     const { keys } = await open(await freshDatabase(), { configured: OLD });
     const [first, late, ...fresh] = [1, 2, 3, 4].map((byte) => Buffer.alloc(32, byte));
     expect(await keys.renew('toys.day-1', first!)).to.deep.equal(first);
@@ -63,14 +63,14 @@ describe('the key database', function () {
     expect(await keys.read('toys.day-1')).to.deep.equal(renewed[0]);
   });
 
-  it('gives the key that another node has renewed in the same moment', async () => {
+  it('returns the key that another node has renewed in the same moment', async () => {
     const db = freshDatabase();
     const { keys } = await open(db, { configured: OLD });
     const [quick, slow] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     await keys.destroy('toys.day-1');
     let asked = 0;
     const late = interrupted(db, (name) =>
-      // The first made none, for there is a mark; the second is to take the place of that.
+      // The first call finds the destroyed mark; the second replaces it.
       name === 'findOneAndUpdate' && ++asked === 3 ? keys.renew('toys.day-1', quick).then(() => {}) : undefined,
     );
     const { keys: other } = await open(late, { configured: OLD });
@@ -78,7 +78,7 @@ describe('the key database', function () {
     expect(await keys.read('toys.day-1')).to.deep.equal(quick);
   });
 
-  it('notices keys that are swapped', async () => {
+  it('detects swapped keys', async () => {
     const { db } = await filled({ configured: OLD });
     const [one, two] = await rowsOf(db)
       .find({ _id: { $in: [SUBJECTS[0]!, SUBJECTS[1]!] } })
@@ -89,7 +89,7 @@ describe('the key database', function () {
     expect(await keys.read(two!._id)).to.have.length(32);
   });
 
-  it('takes a key for damaged whose secret nobody ever had', async () => {
+  it('reports a key of an unknown secret as damaged', async () => {
     const { db } = await filled({ configured: OLD });
     const [victim = '', other = ''] = SUBJECTS;
     await rowsOf(db).updateOne({ _id: victim }, { $set: { under: 'damaged' } });
@@ -98,7 +98,7 @@ describe('the key database', function () {
     expect(await keys.read(other)).to.have.length(32);
   });
 
-  it('takes no key for missing by the word of a server that takes no writes', async () => {
+  it('does not report a key as missing on the word of a server that takes no writes', async () => {
     const { db, before } = await filled({ configured: OLD });
     await rotation(db, { configured: OLD, next: NEW });
     const { db: deposed, depose } = deposable(db);
@@ -114,7 +114,7 @@ describe('the key database', function () {
     expect(found).to.deep.equal([key, undefined, Buffer.from(before[1]!, 'hex')]);
   });
 
-  it('reads keys from any member by majority where a replica will do, and believes it only where it has one', async () => {
+  it('reads keys from any member with majority concern where replicas suffice, and only trusts a majority', async () => {
     const { db, before } = await filled({ configured: OLD });
     const { keys } = await open(db, { configured: OLD });
     const [, , , , erased = ''] = SUBJECTS;
@@ -129,7 +129,7 @@ describe('the key database', function () {
     });
   });
 
-  it('asks the secondaries for a key when the primary does not answer in a moment', async () => {
+  it('asks secondaries for a key when the primary is slow', async () => {
     const { db, before } = await filled({ configured: OLD });
     const key = Buffer.from(before[1]!, 'hex');
     for (const silence of [() => new Promise<void>(() => {}), () => Promise.reject(new UnavailableError('frozen'))]) {
@@ -141,7 +141,7 @@ describe('the key database', function () {
     }
   });
 
-  it('names a damaged link that keys need, with what to do, and passes one that none needs', async () => {
+  it('reports a damaged link that keys need, with what to do, and ignores one that none needs', async () => {
     const { db, before } = await filled({ configured: OLD });
     const { keys: running } = await open(db, { configured: OLD });
     await rotation(db, { configured: OLD, next: NEW });
@@ -162,15 +162,15 @@ describe('the key database', function () {
     await secrets.deleteOne({ _id });
     expect(await opened(db, { configured: NEW })).to.deep.equal(before);
     const { keys } = await open(db, { configured: NEW });
-    // As of a secret that nobody ever had: nothing will ever open it.
+    // As of an unknown secret: it can never be opened.
     expect(await rejection(keys.read('room:behind'))).to.be.instanceOf(UndecryptableError);
   });
 
-  it('never says that a link may be deleted which the key of the installation needs', async () => {
+  it("never suggests deleting a link that the installation's key needs", async () => {
     const { db, before } = await filled({ configured: OLD });
     const installation = (await rowsOf(db).findOne({ _id: INSTALLATION }))!;
     await rotation(db, { configured: OLD, next: NEW });
-    // As it is when the rotation is killed before it comes to any key.
+    // As after a rotation killed before its first key.
     await rowsOf(db).replaceOne({ _id: INSTALLATION }, { wrapped: installation.wrapped!, under: installation.under! });
     await db.collection('secrets').updateMany({}, { $unset: { wrapped: true } });
     expect(await rejection(open(db, { configured: NEW })))

@@ -1,4 +1,4 @@
-/** The secret of the key database is changed without losing a key, whoever is killed, frozen or late meanwhile. */
+/** Rotation of the key database's secret without losing a key, despite kills, freezes and delays. */
 import { randomBytes } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ describe('the secret of the key database', function () {
     ['in a file', inFile],
     ['beside the keys', createStoredSecret],
   ] as const) {
-    it(`makes a secret at the first start and keeps it ${where}, once for all who start at once`, async () => {
+    it(`creates a secret at the first start and stores it ${where}, once for concurrent starts`, async () => {
       const db = freshDatabase();
       const stored = keptOf(db);
       const starts = await Promise.all(Array.from({ length: 5 }, () => open(db, { stored })));
@@ -42,7 +42,7 @@ describe('the secret of the key database', function () {
       expect(await stored.read()).to.equal(undefined);
     });
 
-    it(`rotates a secret kept ${where} under running nodes`, async () => {
+    it(`rotates a secret stored ${where} under running nodes`, async () => {
       const db = freshDatabase();
       const stored = keptOf(db);
       const { before } = await filled({ stored }, db);
@@ -50,7 +50,7 @@ describe('the secret of the key database', function () {
       const former = await stored.read();
       expect(await rotation(db, { stored })).to.deep.equal({ wrapped: 5, unopened: [], isStored: true });
       expect(await stored.read()).not.to.equal(former);
-      // It makes one before it hears of the rotation, and one after.
+      // The node creates a key before and one after it notices the rotation.
       await running.create('room:behind', randomBytes(32));
       expect((await running.read(SUBJECTS[0]!))?.toString('hex')).to.equal(before[1]);
       await running.create('room:after', randomBytes(32));
@@ -64,7 +64,7 @@ describe('the secret of the key database', function () {
     });
   }
 
-  it('rotates a configured secret to one that is named, and nodes with the former say what to do', async () => {
+  it('rotates a configured secret to another; nodes with the former one report what to do', async () => {
     const { db, before } = await filled({ configured: OLD });
     const { keys: running } = await open(db, { configured: OLD });
     expect(await rejection(rotation(db, { configured: OLD }))).to.be.instanceOf(NoNewSecret);
@@ -80,11 +80,11 @@ describe('the secret of the key database', function () {
       .to.be.instanceOf(UnavailableError)
       .with.property('message')
       .that.matches(/restart this node with it/);
-    // What it makes meanwhile is not lost.
+    // Keys created meanwhile are kept.
     await running.create('room:behind', randomBytes(32));
     const { keys } = await open(db, { configured: NEW });
     expect(await keys.read('room:behind')).to.have.length(32);
-    // Done is done; and the way back is open.
+    // A repeated rotation changes nothing, and rotating back works.
     expect(await rotation(db, { configured: OLD, next: NEW })).to.include({ wrapped: 0 });
     await rotation(db, { configured: NEW, next: OLD });
     await rotation(db, { configured: OLD, next: OTHER });
@@ -92,7 +92,7 @@ describe('the secret of the key database', function () {
     expect(await rejection(open(db, { configured: NEW }))).to.be.instanceOf(WrongSecret);
   });
 
-  it('goes from a kept secret to a configured one, and keeps the kept one no longer', async () => {
+  it('moves from a stored secret to a configured one and deletes the stored one', async () => {
     const db = freshDatabase();
     const stored = inFile();
     const { before } = await filled({ stored }, db);
@@ -102,7 +102,7 @@ describe('the secret of the key database', function () {
     expect(await opened(db, { configured: NEW, stored })).to.deep.equal(before);
   });
 
-  it('looks for keys among the marks of destroyed ones piece by piece, and by their index: there may be millions', async () => {
+  it('scans keys among millions of destroyed ones in batches by their index', async () => {
     const { db, before } = await filled({ configured: OLD });
     const marks = Array.from({ length: 4100 }, (_, n) => ({ _id: `gone:${n}`, destroyedAt: new Date() }));
     await rowsOf(db).insertMany(marks);
@@ -116,7 +116,7 @@ describe('the secret of the key database', function () {
     expect(await opened(db, { configured: NEW })).to.deep.equal(before);
   });
 
-  it('brings back no key that is destroyed while the secret is rotated', async () => {
+  it('does not restore a key destroyed during the rotation', async () => {
     const { db } = await filled({ configured: OLD });
     const [victim = ''] = SUBJECTS;
     const { keys } = await open(db, { configured: OLD });
@@ -129,7 +129,7 @@ describe('the secret of the key database', function () {
     expect(await rowsOf(db).findOne({ _id: victim })).to.have.all.keys('_id', 'destroyedAt');
   });
 
-  it('keeps the secret that is in force when two rotate at once, of which one was frozen', async () => {
+  it('keeps the secret in force when two rotations run at once and one was frozen', async () => {
     const stored = inFile();
     const { db, before } = await filled({ stored });
     let isFrozen = false;
@@ -158,14 +158,14 @@ describe('the secret of the key database', function () {
     expect(await opened(db, { stored })).to.deep.equal(before);
   });
 
-  it('refuses to rotate what no secret at hand opens', async () => {
+  it('refuses to rotate without a secret that opens the keys', async () => {
     const { db, before } = await filled({ configured: OLD });
     for (const options of [{ given: NEW }, { given: NEW, next: OTHER }, { next: OTHER }, {}])
       expect(await rejection(rotation(db, options))).to.be.instanceOf(WrongSecret);
     expect(await opened(db, { configured: OLD })).to.deep.equal(before);
   });
 
-  it('tells of keys that it can not open, and leaves them', async () => {
+  it('reports keys that it cannot open and leaves them unchanged', async () => {
     const { db } = await filled({ configured: OLD });
     const { under } = (await rowsOf(db).findOne({ _id: INSTALLATION })) ?? {};
     const others = [
@@ -191,7 +191,7 @@ describe('the secret of the key database', function () {
     expect([told[0], told.at(-1)]).to.deep.equal([5, 5]);
   });
 
-  it('are wrapped anew in batches, each told of, under the secret in force alone', async () => {
+  it('rewraps keys in batches with progress, under the new secret only', async () => {
     const { db } = await filled({ configured: OLD });
     const many = Array.from({ length: 501 }, (_, n) => {
       const _id = `many:${n}`;
@@ -217,7 +217,7 @@ describe('the secret of the key database', function () {
     ['a kept secret', (stored) => ({ stored }), undefined],
   ];
   for (const [name, sourceOf, next] of KINDS)
-    it(`loses no key when the rotation of ${name} is killed at any write, and goes on when it is repeated`, async () => {
+    it(`loses no key when the rotation of ${name} is killed at any write and repeated`, async () => {
       for (const looksFirst of [true, false]) {
         let finished = false;
         let writes = 0;

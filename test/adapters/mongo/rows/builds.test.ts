@@ -1,4 +1,4 @@
-/** The collections that builds of read models stand in: what is found in them, what a build consists of, what goes. */
+/** Collections of read model builds: lookup, composition and deletion. */
 import { randomUUID } from 'node:crypto';
 import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -58,7 +58,7 @@ describe('builds of read models', () => {
   const put = (toy: string, size: number) => event('Put', { toy, size });
   const raw = (collection = name) => mongo.models.collection<Row>(collection).find({}).sort({ _id: 1 }).toArray();
 
-  it('take each event once, by the position of the row, to its last digit', async () => {
+  it("apply each event once, by the row's position to its last digit", async () => {
     const apply = await builds.open(toys, name, held);
     const events = [put('bear', 3), put('car', 1), event('Mended', { toy: 'bear' }), event('Mended', { toy: 'ghost' })];
     await apply(events);
@@ -73,12 +73,12 @@ describe('builds of read models', () => {
     expect((await raw()).map(({ _at }) => _at.toBigInt())).to.deep.equal(rows.map(({ _at }) => _at.toBigInt()));
     await apply(events);
     expect(await plain()).to.deep.equal(before);
-    // Later by the very last digit, as events of one append are.
+    // Later only in the last digit, as events of one append are.
     await apply([put('bear', 5)]);
     expect((await raw())[0]).to.include({ _id: 'bear', mended: true });
   });
 
-  it('leave of a removed row that it is gone, for a day, and an old event does not bring it back', async () => {
+  it('remember a removed row for a day, so that an old event does not restore it', async () => {
     const apply = await builds.open(toys, name, held);
     const old = put('bear', 3);
     const lost = event('Lost', { toy: 'bear' });
@@ -92,9 +92,9 @@ describe('builds of read models', () => {
     expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
     const going = indexes.find((each) => each.name === 'gone');
     expect(Number(going?.expireAfterSeconds)).to.equal(86_400);
-    // Rows that are there take no room in it.
+    // Existing rows take no space there.
     expect(going?.sparse).to.equal(true);
-    // One that nothing was known of is as gone.
+    // An unknown row counts as removed.
     await apply([event('Lost', { toy: 'new' })]);
     await apply([{ ...put('new', 1), position: 5n }]);
     expect((await collect(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
@@ -106,7 +106,7 @@ describe('builds of read models', () => {
     await apply([put('bear', 3)]);
     const indexes = await mongo.models.collection(name).listIndexes().toArray();
     expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
-    // What is wrong for another reason is told.
+    // Other errors are reported.
     const wrong = {
       ...toys,
       indexes: [{ key: { size: 1, _id: 0 }, name: 'wrong' }],
@@ -114,7 +114,7 @@ describe('builds of read models', () => {
     expect(await rejection(builds.open(wrong, name, held))).to.be.instanceOf(MongoServerError);
   });
 
-  it('purge only what is older than the event that purges', async () => {
+  it('purge only rows older than the purging event', async () => {
     const apply = await builds.open(toys, name, held);
     const early = [put('car', 1), put('kite', 1), put('bear', 3)];
     const sorted = event('Sorted', { size: 1 });
@@ -123,7 +123,7 @@ describe('builds of read models', () => {
     expect((await raw()).map(({ _id }) => _id)).to.deep.equal(['bear', 'late']);
   });
 
-  it('are read by filter, order and number, without what is gone', async () => {
+  it('are read by filter, order and limit, without removed rows', async () => {
     const rows = createRows(mongo.models, (projection) => (projection === toys.name ? name : undefined));
     const apply = await builds.open(toys, name, held);
     await apply([put('a', 3), put('b', 1), put('c', 2), put('d', 1), event('Lost', { toy: 'c' })]);
@@ -137,7 +137,7 @@ describe('builds of read models', () => {
     expect(await find({}, 'toys.unknown')).to.deep.equal([]);
   });
 
-  it('are not taken for empty once they are dropped', async () => {
+  it('are not mistaken for empty once dropped', async () => {
     const rows = createRows(mongo.models, () => name);
     await builds.open(toys, name, held);
     expect(await rows.find(toys.name, { filter: {} })).to.deep.equal([]);
@@ -145,7 +145,7 @@ describe('builds of read models', () => {
     expect(await rejection(rows.find(toys.name, { filter: {} }))).to.be.instanceOf(UnavailableError);
   });
 
-  /** Keeps its rows in two collections of its own. */
+  /** A projection with two collections. */
   const own: OwnProjection & { build?: Build } = {
     name: 'toys.own',
     version: 1,
@@ -167,7 +167,7 @@ describe('builds of read models', () => {
     return own.build!;
   };
 
-  it('are one thing to the outside, however many collections they consist of', async () => {
+  it('act as one unit, however many collections they have', async () => {
     const build = await inOwn();
     const other = `${name}x`;
     await builds.open(toys, other, held);
@@ -200,7 +200,7 @@ describe('builds of read models', () => {
     expect(await raw()).to.deep.equal([]);
   });
 
-  it('hand on what the server refuses for another reason than that it was done before', async () => {
+  it('pass on server errors other than "already done"', async () => {
     const apply = await builds.open(
       { ...toys, on: { Put: () => [{ put: 'bear', update: { $inc: { size: 1 } } }] } },
       name,

@@ -1,4 +1,4 @@
-/** How many writes a batch of events comes to: what it does to one row goes in one. */
+/** Coalescing of a batch's writes: changes of one row become one write. */
 import { expect } from 'chai';
 import { coalesceWrites } from '../../../../adapters/mongo/rows/coalesce-writes.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -31,7 +31,7 @@ const writes = (of: readonly RecordedEvent[]) =>
 const updateOf = (write: RowWrite | undefined) =>
   (write as unknown as { updateOne: { filter: Row; update: RowUpdate } }).updateOne;
 
-describe('the writes of a batch', () => {
+describe('coalesced writes', () => {
   const posts = (roomId: string, count: number) =>
     events('MessagePosted', count, (n) => ({
       revision: n,
@@ -39,7 +39,7 @@ describe('the writes of a batch', () => {
       data: { roomId, messageId: `m${n}`, senderId: 'ada', createdAt: 0, expiresAt: 1, secret: 's' },
     }));
 
-  it('are one for each row, guarded by the first event and with the position of the last', () => {
+  it('are one per row, guarded by its first event, with the position of its last', () => {
     const [write, ...more] = writes(posts('r', 16));
     expect(more).to.deep.equal([]);
     const { filter, update } = updateOf(write);
@@ -49,7 +49,7 @@ describe('the writes of a batch', () => {
     expect(writes(posts('r', 64))).to.have.length(4);
   });
 
-  it('are one for a room that is made and entered', () => {
+  it('are one for a room that is created and joined', () => {
     const [created] = events('RoomCreated', 1, () => ({ data: { roomId: 'r', createdAt: 0, expiresAt: 1 } }));
     const joined = events('ParticipantJoined', 3, (n) => ({
       position: BigInt(n + 1),
@@ -60,7 +60,7 @@ describe('the writes of a batch', () => {
     expect(updateOf(write).update.$set?.participants).to.have.length(3);
   });
 
-  it('are not more because another room ends in between, and are when theirs does', () => {
+  it('stay one when another room ends in between, and split when the same room does', () => {
     const burned = (roomId: string) => events('RoomBurned', 1, () => ({ position: 1002n, data: { roomId } }));
     const around = (roomId: string) => {
       const all = posts('r', 4);
@@ -76,7 +76,7 @@ describe('the writes of a batch', () => {
   const made = (...changes: readonly RowChange[]) =>
     coalesceWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
 
-  it('are one insert of a row that is made and then changed, where nothing but the row can tell what comes of it', () => {
+  it('become one insert for a created and changed row unless only the row can decide', () => {
     const make: RowChange = { make: 'a', row: { x: 1, list: [1] } };
     const [write, ...more] = made(
       make,
@@ -96,7 +96,7 @@ describe('the writes of a batch', () => {
       expect(made(make, { patch: 'a', update }), JSON.stringify(update)).to.have.length(2);
   });
 
-  it('of a row that is made are not parted by a purge of others: it has nothing that they are found by', () => {
+  it('of a new row are not split by a purge of others: no purge filter matches it', () => {
     const kinds = (of: string) =>
       made(
         { make: 'a', row: { group: 'g' } },

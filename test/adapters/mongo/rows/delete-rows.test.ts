@@ -1,4 +1,4 @@
-/** Rows that go with what they are about: those of many things at once cost hardly more than those of one. */
+/** Rows deleted with their subject: many subjects cost little more than one. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -21,7 +21,7 @@ const answers: Projection<DomainEvent> = {
   },
 };
 
-describe('rows that go with what they are about', function () {
+describe('rows deleted with their subject', function () {
   this.timeout(120_000);
   let own: OwnKernel;
   let kernel: Kernel;
@@ -44,7 +44,7 @@ describe('rows that go with what they are about', function () {
     metadata: {},
   });
 
-  /** Counts how often rows are written: before each time it is made sure that the lease is held. */
+  /** Counts row writes: the lease is asserted before each. */
   async function opened() {
     const written = { times: 0 };
     const name = `toys_answers_v1_${randomUUID().slice(0, 8)}`;
@@ -54,7 +54,7 @@ describe('rows that go with what they are about', function () {
     return { apply, written, rows, left };
   }
 
-  it('are deleted together: who deleted thousands, one by one, kept everybody from what was said since', async () => {
+  it('are deleted together, so that thousands of deletions do not delay other updates', async () => {
     const { apply, written, left } = await opened();
     const named = (n: number) => `thing ${n}`;
     await apply([event(1, 'Answered', named(7)), event(2, 'Answered', named(8)), event(3, 'Answered', 'kept')]);
@@ -64,7 +64,7 @@ describe('rows that go with what they are about', function () {
     expect(await left()).to.deep.equal(['3-0']);
   });
 
-  it('stay where a later event has made them, also when all comes again', async () => {
+  it('stay if a later event created them, also on redelivery', async () => {
     const { apply, left } = await opened();
     const events = [
       event(1, 'Answered', 'a'),
@@ -80,7 +80,7 @@ describe('rows that go with what they are about', function () {
     expect(await left()).to.deep.equal(['4-0', '6-0']);
   });
 
-  it('all go, however many each of them has', async () => {
+  it('are all deleted, however many there are', async () => {
     const { apply, left } = await opened();
     await apply([event(1, 'Answered', 'a', 1200), event(2, 'Answered', 'b', 1100), event(3, 'Answered', 'c', 2)]);
     await apply([event(4, 'Deleted', 'a'), event(5, 'Answered', 'a'), event(6, 'Deleted', 'b')]);

@@ -1,4 +1,4 @@
-/** What a batch does to one row goes in one write, to the effect that the same writes have one by one. */
+/** A batch coalesced into one write per row has the effect of the single writes. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ const changing: Projection<DomainEvent> = {
   on: { Changed: ({ data }) => data.changes as RowChange[] },
 };
 
-/** What goes piece by piece, by one call. */
+/** Deleted in chunks by one call. */
 const atOnce = (write: RowWrite) => ('deletePieces' in write ? { deleteMany: write.deletePieces } : write);
 
 const eventOf = (changes: readonly RowChange[], index: number): RecordedEvent => ({
@@ -41,7 +41,7 @@ const eventOf = (changes: readonly RowChange[], index: number): RecordedEvent =>
 
 const rowId = fc.constantFrom('a', 'b', 'c');
 const group = fc.constantFrom('g', 'h', 'i');
-/** Of one, or of some. */
+/** One or several values. */
 const kind = fc.oneof(group, fc.uniqueArray(group, { minLength: 1 }));
 const whole = fc.integer({ min: -3, max: 5 });
 const item = fc.record({ k: whole });
@@ -75,7 +75,7 @@ const ofOthers = [
   operation('list', '$addToSet', item),
 ];
 
-/** Some of them, each on a path of its own; those that a path ever gets fit each other. */
+/** Some changes on distinct paths, which fit each other. */
 const some = (operations: (typeof ofOthers)[number][]): fc.Arbitrary<RowUpdate> =>
   fc
     .uniqueArray(fc.oneof(...operations), {
@@ -92,7 +92,7 @@ const some = (operations: (typeof ofOthers)[number][]): fc.Arbitrary<RowUpdate> 
       return made;
     });
 const update = some([...ofGroups, ...ofOthers]);
-/** With all that a row is purged by: delivered again it makes one that has nothing of what came before. */
+/** Members that purges match by: redelivery creates a row without later changes. */
 const making = fc
   .record({ update: some(ofOthers), group, kind })
   .map(({ update, ...groups }) => ({ ...update, $set: { ...update.$set, ...groups } }));
@@ -103,7 +103,7 @@ const change: fc.Arbitrary<RowChange> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ remove: rowId }) },
   { weight: 1, arbitrary: fc.record({ replace: rowId, row: fc.record({ group, kind, x: whole }) }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
-  // Of several values and fields within a batch: those that no row has are left out of it.
+  // Several values and fields within a batch; those of no row are dropped.
   ...[fc.record({ group }), fc.record({ kind: group }), fc.record({ group, kind: group })].flatMap((purge) => [
     { weight: 1, arbitrary: fc.record({ purge }) },
     { weight: 1, arbitrary: fc.record({ purge, many: fc.constant(true as const) }) },
@@ -120,7 +120,7 @@ const history = fc.array(fc.uniqueArray(change, { selector: touched, minLength: 
   minLength: 1,
   maxLength: 40,
 });
-/** What a row is made by first, where it can be, is said so. */
+/** Marks the first write of a new row as such where possible. */
 function born(changes: RowChange[][]): RowChange[][] {
   const there = new Set<string>();
   return changes.map((some) =>
@@ -132,7 +132,7 @@ function born(changes: RowChange[][]): RowChange[][] {
     }),
   );
 }
-/** A batch goes so far beyond what is done, from so far before it, and perhaps breaks off after so many writes. */
+/** A batch starts before the checkpoint, ends after it, and may fail after this many writes. */
 const batches = fc.array(
   fc.record({
     again: fc.nat(8),
@@ -144,7 +144,7 @@ const batches = fc.array(
 
 class Cut extends Error {}
 
-/** The same database, whose bulk writes break off after so many of theirs. */
+/** The same database, whose bulk writes fail after this many writes. */
 function breaking(db: Db, cut: { after: number | null }): Db {
   const collection = (name: string) => {
     const real = db.collection<Row>(name);
@@ -167,7 +167,7 @@ function breaking(db: Db, cut: { after: number | null }): Db {
   return { collection } as unknown as Db;
 }
 
-describe('the merged writes of a batch', function () {
+describe('coalesced writes of a batch', function () {
   this.timeout(240_000);
   let own: OwnKernel;
   let kernel: Kernel;
@@ -182,7 +182,7 @@ describe('the merged writes of a batch', function () {
   const newRows = () => kernel.mongo.models.collection<Row>(`changing_${randomUUID().slice(0, 8)}`);
   const all = (rows: Collection<Row>) => rows.find().sort({ _id: 1 }).toArray();
 
-  it('do what they would do one by one, however often they are delivered and wherever they break off', async () => {
+  it('equal single writes under redelivery and failures at any point', async () => {
     const law = async (
       changes: RowChange[][],
       deliveries: typeof batches extends fc.Arbitrary<infer T> ? T : never,
@@ -204,7 +204,7 @@ describe('the merged writes of a batch', function () {
           done = to;
         } catch (error) {
           if (!(error instanceof Cut)) throw error;
-          // Whoever goes on begins where this began, or before.
+          // The next attempt starts here or earlier.
           done = from;
         }
       }
@@ -216,7 +216,7 @@ describe('the merged writes of a batch', function () {
     await fc.assert(fc.asyncProperty(history, batches, law), { numRuns: Number(process.env.RUNS ?? 60) });
   });
 
-  it('make rows by one message, whatever is purged in between', async () => {
+  it('create rows in one message, whatever is purged in between', async () => {
     const sent: string[][] = [];
     const collection = (name: string) => {
       const real = kernel.mongo.models.collection<Row>(name);
@@ -257,7 +257,7 @@ describe('the merged writes of a batch', function () {
     { put: 'a', update: pushing },
     { patch: 'a', update: pushing },
   ])
-    it(`of a row that has some of them already (${JSON.stringify(change)}) bring it the others, each once`, async () => {
+    it(`of a row that has some of them already (${JSON.stringify(change)}) add the others once`, async () => {
       const rows = newRows();
       const apply = await kernel.builds.open(changing, rows.collectionName, lease);
       const made = [{ put: 'a', update: { $set: { n: 0 } } }];

@@ -1,4 +1,4 @@
-/** Rows of read models are written a bounded number at a time, and events that come again cost little. */
+/** Row writes are bounded per call, and redelivered events cost little. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -7,7 +7,7 @@ import type { DomainEvent } from '../../../../domain/shared/decider.js';
 import type { Projection } from '../../../../projections/kernel/projection.js';
 import { type OwnKernel, startKernel } from '../../../support/test-kernel.js';
 
-/** As many rows an event as it says, and one that every event touches. */
+/** Creates as many rows as the event says, plus one that every event touches. */
 const counters: Projection<DomainEvent> = {
   name: 'toys.counters',
   version: 1,
@@ -24,7 +24,7 @@ const counters: Projection<DomainEvent> = {
   },
 };
 
-describe('the rows of a read model', function () {
+describe('rows of a read model', function () {
   this.timeout(120_000);
   let own: OwnKernel;
   let kernel: Kernel;
@@ -47,7 +47,7 @@ describe('the rows of a read model', function () {
     metadata: {},
   });
 
-  /** Counts how often a store is asked: before each time it is made sure that the lease is held. */
+  /** Counts store calls: the lease is asserted before each. */
   async function opened() {
     const asked = { times: 0 };
     const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
@@ -55,14 +55,14 @@ describe('the rows of a read model', function () {
     return { apply, asked, rows: kernel.mongo.models.collection<{ _id: string; events?: number }>(name) };
   }
 
-  it('are written a thousand at a time: all at once would outlast the deadline of a call, again and again', async () => {
+  it("are written a thousand at a time to stay within a call's deadline", async () => {
     const { apply, asked, rows } = await opened();
     await apply([event(1n, 5500)]);
     expect(asked.times).to.equal(6);
     expect(await rows.countDocuments({})).to.equal(5501);
   });
 
-  it('that all go at once go a thousand at a time, and no others', async () => {
+  it('are purged a thousand at a time, and no others', async () => {
     const { apply, asked, rows } = await opened();
     await apply([event(1n, 2500)]);
     asked.times = 0;
@@ -73,7 +73,7 @@ describe('the rows of a read model', function () {
     expect(await rows.countDocuments({})).to.equal(3);
   });
 
-  it('are hardly looked at more often when all of them have been written before', async () => {
+  it('cost hardly more reads when all were written before', async () => {
     const { apply, asked, rows } = await opened();
     await apply([event(1n, 2500)]);
     asked.times = 0;
@@ -82,7 +82,7 @@ describe('the rows of a read model', function () {
     expect(await rows.findOne({ _id: 'all' })).to.include({ events: 1 });
   });
 
-  it('that a part of was written before get the rest, each once', async () => {
+  it('get the missing part once after a partial write', async () => {
     const { apply, asked, rows } = await opened();
     await apply([event(1n, 700)]);
     await rows.deleteMany({ _id: { $in: ['1-3', '1-699'] } });

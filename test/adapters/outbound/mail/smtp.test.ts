@@ -1,4 +1,4 @@
-/** Mail to a real SMTP server: what it refuses for now is tried again, what it refuses for good is not. */
+/** Mail to a real SMTP server: temporary refusals are retried, permanent ones are not. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createMailer } from '../../../../adapters/outbound/mail/smtp.js';
@@ -23,27 +23,27 @@ describe('mail over SMTP', function () {
   const send = (to: string) =>
     mailer.send({ id: 'link', to, subject: 'Come in', text: 'https://chat.example', html: '<p>' }, signal);
 
-  it('is tried again while it is refused for now', async () => {
+  it('is retried after a temporary refusal', async () => {
     await post.refuse(2);
     expect(await send('ada@example.org')).to.equal(true);
     expect(post.refused()).to.equal(2);
     expect((await post.letterTo('ada@example.org')).messageId).to.equal('<link@example.org>');
   });
 
-  it('is given up after so many tries', async () => {
+  it('is given up after the maximum of attempts', async () => {
     await post.refuse(3);
     expect(await send('ada@example.org')).to.equal(false);
     expect(post.refused()).to.equal(3);
   });
 
-  it('is given up at once where it is refused for good', async () => {
+  it('is given up at once after a permanent refusal', async () => {
     await post.refuse(1, 554);
     expect(await send('ada@example.org')).to.equal(false);
     expect(post.refused()).to.equal(1);
     expect(await send('ada@example.org')).to.equal(true);
   });
 
-  it('is given up at once where there is nobody of that address', async () => {
+  it('is given up at once for an unknown recipient', async () => {
     expect(await send('stranger@example.org')).to.equal(false);
     expect(await send('no address')).to.equal(false);
     expect(post.refused()).to.equal(1);

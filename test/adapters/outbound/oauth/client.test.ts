@@ -1,4 +1,4 @@
-/** Whom a preset takes somebody for, against a real provider. */
+/** Whose email a provider preset trusts, against a real provider. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createOAuthClient } from '../../../../adapters/outbound/oauth/client.js';
@@ -8,14 +8,14 @@ import { granted, type Provider, startProvider } from '../../../support/oauth-pr
 
 const VERIFIER = 'a verifier that nobody guesses, of more than forty characters';
 
-describe('the preset of Microsoft', () => {
+describe('the Microsoft preset', () => {
   let microsoft: Provider;
   before(async () => {
     microsoft = await startProvider('microsoft');
   });
   after(() => microsoft?.stop());
 
-  /** Signs in there as somebody with this profile. */
+  /** Signs in with this profile. */
   async function profileOf(profile: object) {
     const { scopes: _, ...there } = microsoft.settings as OAuthProvider;
     const provider = { ...PRESETS.microsoft, ...there, redirectUri: 'http://localhost/back' };
@@ -33,7 +33,7 @@ describe('the preset of Microsoft', () => {
     return createOAuthClient('test').profile(provider, code, VERIFIER);
   }
 
-  it('goes by the name that is of a domain of their organisation, not by the address that anybody may write', async () => {
+  it("uses the name within the organisation's domain, not the address that users can choose", async () => {
     const mallory = {
       displayName: 'Mallory',
       mail: 'admin@victim.example',

@@ -1,9 +1,9 @@
-/** Who somebody is by what each provider answers. */
+/** User profiles from provider answers. */
 import { expect } from 'chai';
 import { emailOf, profileOf } from '../../../../adapters/outbound/oauth/client.js';
 
-describe('the profile of a provider', () => {
-  it('has the email and the name under the words of each', () => {
+describe('a provider profile', () => {
+  it("has email and name from each provider's own fields", () => {
     const email = 'ada@example.org';
     expect(profileOf({ sub: '1', email, email_verified: true, name: 'Ada' })).to.deep.equal({
       email,
@@ -28,12 +28,12 @@ describe('the profile of a provider', () => {
     expect(profileOf({})).to.deep.equal({ email: undefined, name: undefined });
   });
 
-  it('has the email of whom the provider vouches for, however it says so', () => {
+  it('has the email that the provider verified, in whichever form', () => {
     for (const yes of [true, 'true', 1, '1'])
       expect(profileOf({ email: 'ada@example.org', email_verified: yes }).email).to.equal('ada@example.org');
   });
 
-  it('has no email that the provider does not vouch for', () => {
+  it('has no unverified email', () => {
     for (const doubt of [
       { email_verified: false },
       { email_verified: 'false' },
@@ -54,7 +54,7 @@ describe('the profile of a provider', () => {
       expect(profileOf({ email: 'ada@example.org', ...doubt }).email, JSON.stringify(doubt)).to.equal(undefined);
   });
 
-  it('has the primary address of a list, if it is verified, else another that is', () => {
+  it('has the primary address of a list if verified, else another verified one', () => {
     const [a, b] = [
       { email: 'a@x.org', primary: false, verified: true },
       { email: 'b@x.org', primary: true, verified: true },

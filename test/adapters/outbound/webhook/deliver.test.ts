@@ -1,4 +1,4 @@
-/** Delivery to a real receiver that is slow, broken, moved, endless or not there. */
+/** Deliveries to a real receiver that is slow, broken, moved, endless or missing. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import { answer, type Receiver, startReceiver } from '../../../support/webhook-r
 
 const payload = { source: 'annals', rule: 'error_threshold' };
 
-describe('a webhook', () => {
+describe('a webhook delivery', () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -36,7 +36,7 @@ describe('a webhook', () => {
     return outcome;
   };
 
-  it('is posted as JSON and signed', async () => {
+  it('is posted as signed JSON', async () => {
     const before = Math.floor(Date.now() / 1000);
     expect(await deliver()).to.deep.equal({ delivered: true, status: 204, attempts: 1 });
     const [first] = receiver.received;
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(Number(t)).to.be.within(before, Date.now() / 1000);
   });
 
-  it('is not signed without a secret', async () => {
+  it('is unsigned without a secret', async () => {
     const unsigned = createWebhooks({ secret: undefined, allowPrivate: true, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const message = {
@@ -66,7 +66,7 @@ describe('a webhook', () => {
   });
 
   for (const status of [408, 429, 500, 503]) {
-    it(`is sent again after ${status}, as the same delivery`, async () => {
+    it(`is retried after ${status} as the same delivery`, async () => {
       receiver.respond = answer(status, status, 200);
       expect(await deliver()).to.deep.equal({ delivered: true, status: 200, attempts: 3 });
       expect(new Set(receiver.received.map(({ headers }) => headers['x-annals-delivery'])).size).to.equal(1);
@@ -85,13 +85,13 @@ describe('a webhook', () => {
     });
   }
 
-  it('is given up when the retries are used up', async () => {
+  it('is given up after the maximum of retries', async () => {
     receiver.respond = answer(500);
     expect(await deliver()).to.deep.include({ delivered: false, status: 500, attempts: 4 });
     expect(receiver.received).to.have.length(4);
   });
 
-  /** How long it would have waited between attempts, ms. */
+  /** The waits between attempts, ms. */
   const waits = async (status: number, retryAfter?: string, more: Partial<WebhookRequest> = {}) => {
     const waited: number[] = [];
     const pause = async (ms: number) => void waited.push(ms);
@@ -109,14 +109,14 @@ describe('a webhook', () => {
     return waited;
   };
 
-  it('waits twice as long each time, and a little more, so that not all come back at once', async () => {
+  it('backs off exponentially with jitter', async () => {
     const [first = 0, second = 0, ...more] = await waits(500);
     expect(more).to.deep.equal([]);
     expect(first).to.be.within(40, 50);
     expect(second).to.be.within(80, 100);
   });
 
-  it('waits as long as the receiver asks, but not longer than a queue can stand', async () => {
+  it('honours Retry-After up to a maximum', async () => {
     expect(await waits(429, '7')).to.deep.equal([7000, 7000]);
     expect(await waits(503, '60')).to.deep.equal([60_000, 60_000]);
     expect(await waits(503, '61')).to.deep.equal([60_000, 60_000]);
@@ -127,13 +127,13 @@ describe('a webhook', () => {
     expect(until).to.be.within(0, 30_000);
   });
 
-  it('does not wait for nonsense, nor less than it would anyway', async () => {
+  it('ignores an invalid or shorter Retry-After', async () => {
     for (const asked of ['soon', '-5', '0', 'Fri, 01 Jan 1999 00:00:00 GMT', '9'.repeat(40)]) {
       expect((await waits(503, asked))[0], asked).to.be.within(40, 50);
     }
   });
 
-  it('gives up at once when there is no time left to wait', async () => {
+  it('is given up when no time is left to wait', async () => {
     expect(await waits(503, '30', { deadlineMs: 10_000 })).to.deep.equal([]);
   });
 
@@ -143,7 +143,7 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ path }) => path)).to.deep.equal(['/hook']);
   });
 
-  it('gives up on a receiver that hangs, each time after its time', async () => {
+  it('times out each attempt to a hanging receiver', async () => {
     receiver.respond = () => {};
     const outcome = await failure({ timeoutMs: 50, retries: 1 });
     expect(outcome).to.deep.equal({
@@ -153,7 +153,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is tried again when the connection is closed before an answer', async () => {
+  it('is retried when the connection closes before an answer', async () => {
     receiver.respond = (response, count) => {
       if (count > 2) response.writeHead(200).end();
       else response.destroy();
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     expect(await deliver()).to.deep.include({ delivered: true, attempts: 3 });
   });
 
-  it('is delivered once the status is there, though the answer is cut off', async () => {
+  it('succeeds with the status although the body is cut off', async () => {
     receiver.respond = (response) => {
       response.writeHead(200, { 'Content-Length': '1000' });
       response.write('half an answ', () => response.destroy());
@@ -169,7 +169,7 @@ describe('a webhook', () => {
     expect(await deliver()).to.deep.equal({ delivered: true, status: 200, attempts: 1 });
   });
 
-  it('does not listen to an endless answer', async () => {
+  it('does not read an endless body', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
       receiver.respond = (response) => {
@@ -186,12 +186,12 @@ describe('a webhook', () => {
     expect(written).to.be.lessThan(32 * 1024 * 1024);
   });
 
-  it('is not kept by an answer that trickles for ever', async () => {
+  it('is not held up by a trickling body', async () => {
     receiver.respond = (response) => void response.writeHead(200).write('.');
     expect(await deliver({ timeoutMs: 100 })).to.deep.equal({ delivered: true, status: 200, attempts: 1 });
   });
 
-  it('fails on a receiver that does not speak HTTP, switches protocols, or is not there', async () => {
+  it('fails for receivers that do not speak HTTP, switch protocols, or are missing', async () => {
     let greeting = 'SSH-2.0-nothing\r\n';
     const other = createServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.end(greeting));
@@ -210,7 +210,7 @@ describe('a webhook', () => {
     expect(gone).to.deep.include({ reason: 'the connection was refused', attempts: 2 });
   });
 
-  it('is dropped when it is no longer wanted, even while it waits', async () => {
+  it('is cancelled on abort, also while waiting', async () => {
     const stop = new AbortController();
     receiver.respond = (response) => response.writeHead(503, { 'Retry-After': '50' }).end();
     const delivery = deliver({ signal: stop.signal }).then(
@@ -222,7 +222,7 @@ describe('a webhook', () => {
     expect(await delivery).to.equal('dropped');
   });
 
-  it('goes to the address that was judged, whatever the name says next', async () => {
+  it('connects to the checked address, whatever the name resolves to later', async () => {
     const answers = ['127.0.0.1', '169.254.169.254'];
     const asked: string[] = [];
     const resolve: Resolve = async (name) => {
@@ -243,7 +243,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is not sent to a private address where that is not allowed', async () => {
+  it('is refused to private addresses unless allowed', async () => {
     const strict = createWebhooks({ secret: undefined, allowPrivate: false, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const message = { payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
@@ -255,7 +255,7 @@ describe('a webhook', () => {
     expect(receiver.received).to.deep.equal([]);
   });
 
-  it('can be set up before its name is known', async () => {
+  it('can be configured before its name resolves', async () => {
     const resolve: Resolve = async () => {
       throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     };

@@ -1,4 +1,4 @@
-/** Which addresses may be called: every notation of the dangerous ones is seen through. */
+/** Which addresses may be called: every notation of dangerous ones is recognised. */
 import { expect } from 'chai';
 import { reachOf, TargetRefused, type TargetRules, targetOf } from '../../../../adapters/outbound/webhook/target.js';
 
@@ -7,7 +7,7 @@ const verdict = (address: string) => {
   return typeof reach === 'object' ? 'forbidden' : reach;
 };
 
-describe('the reach of an address', () => {
+describe('the scope of an address', () => {
   const cases: { readonly [reach: string]: readonly string[] } = {
     public: ['8.8.8.8', '1.1.1.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'],
     private: [
@@ -69,13 +69,13 @@ describe('the reach of an address', () => {
     ],
   };
   for (const [reach, addresses] of Object.entries(cases)) {
-    it(`is ${reach} where it should be`, () => {
+    it(`is ${reach} for each listed notation`, () => {
       for (const address of addresses) expect(`${address} ${verdict(address)}`).to.equal(`${address} ${reach}`);
     });
   }
 });
 
-describe('the target of a webhook', () => {
+describe('a webhook target', () => {
   const resolving = (...addresses: string[]): TargetRules => ({
     allowPrivate: false,
     resolve: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
@@ -90,19 +90,19 @@ describe('the target of a webhook', () => {
       (error) => (error instanceof TargetRefused ? error.message : `failed: ${error}`),
     );
 
-  it('is what its name resolves to, every address of it', async () => {
+  it('is every address its name resolves to', async () => {
     const { addresses } = await targetOf('https://hooks.example.com/x', resolving('8.8.8.8', '2606:4700::1'));
     expect(addresses).to.have.length(2);
   });
 
-  it('is refused when any of its addresses is', async () => {
+  it('is refused if any of its addresses is', async () => {
     const url = 'https://hooks.example.com/x';
     expect(await refusal(url, resolving('8.8.8.8', '169.254.169.254'))).to.match(/link-local/);
     expect(await refusal(url, resolving('8.8.8.8', '10.0.0.1'))).to.match(/private/);
     expect(await refusal(url, resolving())).to.match(/failed/);
   });
 
-  it('is refused in every notation of a URL for the loopback', async () => {
+  it('is refused for loopback in every URL notation', async () => {
     for (const host of [
       '127.0.0.1',
       '127.1',
@@ -127,7 +127,7 @@ describe('the target of a webhook', () => {
       );
   });
 
-  it('is refused in other schemes, with credentials, or when it is no URL', async () => {
+  it('is refused for other schemes, credentials and invalid URLs', async () => {
     expect(await refusal('ftp://example.com/')).to.match(/neither http nor https/);
     expect(await refusal('file:///etc/passwd')).to.match(/neither/);
     expect(await refusal('https://user:word@example.com/')).to.match(/credentials/);
@@ -138,7 +138,7 @@ describe('the target of a webhook', () => {
       expect(await refusal(url), url).to.match(/no valid URL|neither/);
   });
 
-  it('may be private where that is allowed, but a metadata service never', async () => {
+  it('may be private where allowed, but never a metadata service', async () => {
     const rules = (address: string) => ({ ...resolving(address), allowPrivate: true });
     expect(await refusal('http://intra/', rules('10.0.0.1'))).to.equal('fine');
     expect(await refusal('http://intra/', rules('127.0.0.1'))).to.equal('fine');

@@ -1,4 +1,4 @@
-/** A process that has asked a thread something, and then has nothing left to do, for tests. */
+/** A process that has called a worker thread and has nothing left to do, for tests. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createWorkerThread } from '../../../../adapters/platform/process/worker.js';
 
@@ -10,7 +10,7 @@ const thread = createWorkerThread({
   heapMb: 48,
   logger: silentLogger,
 });
-// What waits for a thread holds its process by other things.
+// Pending calls do not keep the process alive.
 const waiting = setInterval(() => {}, 1000);
 if ((await thread.call('double', [2])) !== 4) process.exitCode = 1;
 clearInterval(waiting);

@@ -1,4 +1,4 @@
-/** A thread that does as it is told, for tests. */
+/** A worker thread controlled by its test. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createRpcPeer } from '../../../../adapters/platform/process/worker-rpc.js';
@@ -15,7 +15,7 @@ const other = createRpcPeer(
     fail: (_, tired: boolean) => {
       throw tired ? new Tired('enough') : new TypeError('a bug');
     },
-    /** Goes on until it is given up, and says so. */
+    /** Runs until aborted and reports that. */
     async untilStopped(signal) {
       if (!signal.aborted) await once(signal, 'abort');
       return 'stopped';

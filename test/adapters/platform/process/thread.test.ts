@@ -1,4 +1,4 @@
-/** A thread answers, is asked back, gives up, and when it dies takes nothing with it but what it was asked. */
+/** Worker threads: calls, callbacks, cancellation, and replacement after a crash. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ class Tired extends Error {
   override readonly name = 'Tired';
 }
 
-describe('a thread', function () {
+describe('a worker thread', function () {
   this.timeout(30_000);
   const thread = createWorkerThread({
     module: new URL('./thread-entry.js', import.meta.url),
@@ -30,18 +30,18 @@ describe('a thread', function () {
       (error) => error,
     );
 
-  it('answers many who ask at once, each what they asked', async () => {
+  it('answers concurrent callers separately', async () => {
     const numbers = Array.from({ length: 100 }, (_, n) => n);
     const answers = await Promise.all(numbers.map((n) => thread.call('double', [n])));
     expect(answers).to.deep.equal(numbers.map((n) => 2 * n));
     expect(await thread.call('given', [])).to.deep.equal({ some: 'data' });
   });
 
-  it('may ask back while it works', async () => {
+  it('can call back while it works', async () => {
     expect(await thread.call('askBack', [5])).to.equal(16);
   });
 
-  it('fails with the error that it met', async () => {
+  it('fails with the error it threw', async () => {
     expect(await failure(thread.call('fail', [true])))
       .to.be.instanceOf(Tired)
       .with.property('message', 'enough');
@@ -50,7 +50,7 @@ describe('a thread', function () {
     expect(bug).not.to.be.instanceOf(Tired);
   });
 
-  it('hears that nobody waits any more, also from who had gone before', async () => {
+  it('is notified when its caller aborts, also if that was before the call', async () => {
     const leave = new AbortController();
     const waiting = thread.call('untilStopped', [], leave.signal);
     expect(await thread.call('double', [1])).to.equal(2);
@@ -60,19 +60,19 @@ describe('a thread', function () {
   });
 
   for (const end of ['die', 'devour'])
-    it(`is replaced when it has died (${end})`, async () => {
+    it(`is replaced after it died (${end})`, async () => {
       const waiting = failure(thread.call('untilStopped', []));
       expect(await failure(thread.call(end, []))).to.be.instanceOf(UnavailableError);
       expect(await waiting).to.be.instanceOf(UnavailableError);
       expect(await thread.call('double', [4])).to.equal(8);
     });
 
-  it('keeps no process from ending', async () => {
+  it('does not keep its process alive', async () => {
     const alone = killOnExit(fork(fileURLToPath(new URL('./idle-process.js', import.meta.url))));
     expect(await once(alone, 'exit')).to.deep.equal([0, null]);
   });
 
-  it('answers nothing any more once it is closed', async () => {
+  it('answers nothing once closed', async () => {
     const waiting = failure(thread.call('untilStopped', []));
     await thread.close();
     expect(await waiting).to.be.instanceOf(UnavailableError);

@@ -1,4 +1,4 @@
-/** The live view of hits: sessions and sites that end while somebody looks on, cursors, and events that cannot be opened. */
+/** The live view of hits: expiring sessions, deleted sites, cursors, and events that cannot be decrypted. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLiveHits, LIVE_WINDOW_MS } from '../../../../adapters/realtime/analytics/live-hits.js';
@@ -18,7 +18,7 @@ const sessionEnded = (position: bigint, sessionId: string) =>
   event(position, 'SessionEnded', { sessionId, endedAt: 1 });
 const paths = ({ sent }: Recording) => sent.map(({ message }) => (message as { path?: string }).path ?? message.type);
 
-describe('the live view of hits, where it ends and where it goes on', () => {
+describe('live view of hits, ending and resuming', () => {
   let time: ReturnType<typeof fakeClock>;
   let release: () => void;
   let live: ReturnType<typeof createLiveHits>;
@@ -57,7 +57,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     return client;
   }
 
-  it('ends with the session that it was opened with, and with no other', () => {
+  it('ends with the session that opened it and with no other', () => {
     const [one, two, token] = [look({ sessionId: 'one' }), look({ sessionId: 'two' }), look({})];
     live.publish(sessionEnded(1n, 'one'));
     expect([one, two, token].map((each) => each.ended)).to.deep.equal(['over', undefined, undefined]);
@@ -68,7 +68,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect([types(two), two.ended, token.ended]).to.deep.equal([['SIGNED_OUT'], 'over', undefined]);
   });
 
-  it('goes on as long as its session that is renewed', () => {
+  it('continues while its session is renewed', () => {
     const [one, two] = [look({ sessionId: 'one' }), look({ sessionId: 'two' })];
     live.publish(event(1n, 'SessionRenewed', { sessionId: 'one', expiresAt: time.now() + 2 * HOUR }));
     time.pass(HOUR);
@@ -77,13 +77,13 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect(one.ended).to.equal('over');
   });
 
-  it('is over at once for who was let in while their session ended', () => {
+  it('ends at once if its session ended during the request', () => {
     live.publish(sessionEnded(1n, 'one'));
     const [gone, other] = [look({ sessionId: 'one' }), look({ sessionId: 'two' })];
     expect([types(gone), gone.ended, other.ended]).to.deep.equal([['SIGNED_OUT'], 'over', undefined]);
   });
 
-  it('ends with its site, and loses nothing of the others', async () => {
+  it('ends with its site without affecting others', async () => {
     for (let position = 1n; position <= 4n; position++) live.publish(hits(position, position % 2n ? 'one' : 'two'));
     const [one, two] = [look({}), look({ instance: 'two' })];
     await eventually(() => paths(one).length === 2 && paths(two).length === 2);
@@ -101,7 +101,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     ]);
   });
 
-  it('has the cursor on the last hit of an event only, and gives all of the event again to who had not come there', async () => {
+  it('puts the cursor on the last hit of an event, and repeats the event for clients that stopped within it', async () => {
     hitsOf = async (position) => [`/${position}a`, `/${position}b`].map((path) => ({ path: path.padEnd(70_000, '.') }));
     const slow = record();
     slow.reading = false;
@@ -117,7 +117,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect(back.sent.map(({ position }) => position)).to.deep.equal([undefined, 1n, undefined, 2n]);
   });
 
-  it('gives nothing twice to who comes back with a cursor in the last minutes, and no more than these to others', async () => {
+  it('repeats nothing for cursors within the last minutes, and sends only these to others', async () => {
     live.publish(hits(1n));
     time.pass(LIVE_WINDOW_MS + 1);
     for (let position = 2n; position <= 4n; position++) live.publish(hits(position));
@@ -127,7 +127,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect([late, back, all].map(paths)).to.deep.equal([['/2', '/3', '/4', '/5'], ['/4', '/5'], ['/5']]);
   });
 
-  it('moves on with events that are no hits, or hits of the past: a cursor at one of them misses nothing', () => {
+  it('advances its cursor with events that are not live hits', () => {
     const client = look({});
     live.publish(event(7n, 'SessionRenewed', { sessionId: 'one', expiresAt: 1 }));
     expect(look({}).cursor()).to.equal(7n);
@@ -138,7 +138,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect(client.sent).to.deep.equal([]);
   });
 
-  it('tries an event again that could not be opened, and loses nothing', async () => {
+  it('retries events that cannot be decrypted yet, without loss', async () => {
     const opens = hitsOf;
     hitsOf = () => Promise.reject(new Error('away'));
     const client = look({});
@@ -151,7 +151,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     expect(paths(client)).to.deep.equal(['/1', '/2']);
   });
 
-  it('keeps no more than a few megabytes, however much comes', () => {
+  it('buffers a few megabytes at most', () => {
     for (let position = 1n; position <= 20_000n; position++) live.publish(hits(position));
     expect(live.sizeBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
   });

@@ -1,4 +1,4 @@
-/** The live view of hits, without a socket: how far back it reaches, and sites that end in between. */
+/** The live view of hits without a socket: its window, and sites deleted meanwhile. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLiveHits, LIVE_WINDOW_MS, type LiveHits } from '../../../../adapters/realtime/analytics/live-hits.js';
@@ -29,7 +29,7 @@ const event = (position: bigint, type: string, data: object) =>
 const hits = (position: bigint, ago: number, instance = 'one') =>
   event(position, 'HitsCollected', { siteId: 'a', instance, collectedAt: NOW - ago, secret: 'sealed' });
 
-describe('the live view of hits', () => {
+describe('live view of hits', () => {
   let live: LiveHits;
   beforeEach(() => {
     live = createLiveHits({
@@ -60,12 +60,12 @@ describe('the live view of hits', () => {
     live.publish(hits(4n, 5));
   };
 
-  it('reaches five minutes back, and no further', async () => {
+  it('covers exactly the last five minutes', async () => {
     publishAll();
     await seen(undefined, '/2', '/4');
   });
 
-  it('tells nobody who looks on of what is imported of the past', async () => {
+  it('does not show imported past hits', async () => {
     const { told, sink } = client();
     live.connect({ instance: 'one' }, sink);
     live.publish(hits(1n, LIVE_WINDOW_MS + 1));
@@ -74,7 +74,7 @@ describe('the live view of hits', () => {
     expect(told.map(({ path }) => path)).to.deep.equal(['/2']);
   });
 
-  it('goes on after a cursor, or with the last minutes where that is older or was never given', async () => {
+  it('resumes after a cursor, or starts with the last minutes for old and missing cursors', async () => {
     publishAll();
     await seen(3n, '/4');
     for (const after of [0n, -1n]) {
@@ -94,7 +94,7 @@ describe('the live view of hits', () => {
     }
   });
 
-  it('is over at once for who was let in while the site was deleted, and holds nothing of it', () => {
+  it('ends at once when its site was deleted during the request, and keeps nothing of it', () => {
     publishAll();
     const before = live.sizeBytes();
     live.publish(event(5n, 'SiteDeleted', { siteId: 'a', instance: 'one', registeredAt: 1, deletedAt: 2 }));

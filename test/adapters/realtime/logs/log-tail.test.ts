@@ -1,4 +1,4 @@
-/** The live tail of records: filters, order, coming back, and clients that do not read. */
+/** Live tails of records: filters, order, resuming, and clients that do not read. */
 import { expect } from 'chai';
 import { createTail, type Tail } from '../../../../adapters/realtime/logs/log-tail.js';
 import type { Frame, Sink } from '../../../../adapters/realtime/relay/sink.js';
@@ -19,10 +19,10 @@ import { eventAt } from '../../../support/memory-ports.js';
 interface Client extends Sink {
   readonly frames: Frame[];
   readonly ended: string[];
-  /** While false, what it is sent stays unread. */
+  /** While false, sent data stays unread. */
   reading: boolean;
   unread: number;
-  /** Takes all that is unread. */
+  /** Reads everything pending. */
   read(): void;
   leave(): void;
 }
@@ -62,12 +62,12 @@ const messageOf = (frame: Frame | undefined) =>
   frame && (JSON.parse(frame.json) as { readonly message?: string }).message;
 const messages = ({ frames }: Client) => frames.map(({ json }) => (JSON.parse(json) as Entry).message);
 
-describe('the live tail', () => {
+describe('live tail', () => {
   let tail: Tail;
   let slow = false;
 
   const recordsOf = async ({ data, position }: StoredBatch) => {
-    // The second batch is opened sooner than the first.
+    // The second batch is decrypted sooner than the first.
     if (slow) for (let turn = 0; turn < 20 - Number(position); turn++) await Promise.resolve();
     return (JSON.parse(data.secret) as JsonObject[]).map((record, place) => ({
       ...normalizeRecord(record, 'api', NOON),
@@ -81,7 +81,7 @@ describe('the live tail', () => {
     tail.connect({ ...EVERYTHING, ...filter }, after, one);
     return one;
   };
-  /** Whoever has got this record has got all before it. */
+  /** A client that has this record has all earlier ones. */
   const got = async (one: Client, message: string) => {
     while (messageOf(one.frames.at(-1)) !== message) await new Promise(setImmediate);
   };
@@ -99,7 +99,7 @@ describe('the live tail', () => {
   });
   afterEach(() => tail.close());
 
-  it('gives everyone what passes, in the order of the log', async () => {
+  it('sends every client the matching records in log order', async () => {
     slow = true;
     const [all, errors] = [connect(), connect({ levels: ['ERROR'] })];
     tail.publish(batch(1n, { message: 'a' }, { message: 'b', level: 'error' }));
@@ -111,7 +111,7 @@ describe('the live tail', () => {
     expect(all.frames.map(({ position }) => position)).to.deep.equal([undefined, 1n, 2n]);
   });
 
-  it('goes on where a client was, and nothing comes twice', async () => {
+  it('resumes without repeating records', async () => {
     slow = true;
     tail.publish(batch(1n, { message: 'a' }));
     tail.publish(batch(2n, { message: 'b' }));
@@ -127,7 +127,7 @@ describe('the live tail', () => {
     expect(messages(fresh)).to.deep.equal(['d']);
   });
 
-  it('lets many who come back at once have their turns: what each is given in a round holds nobody up', async () => {
+  it('serves many resuming clients in turns without blocking', async () => {
     const records = Array.from({ length: 50 }, (_, n) => ({ message: `${n}` }));
     for (let position = 1n; position <= 5n; position++) tail.publish(batch(position, ...records));
     tail.publish(batch(6n, { message: 'last' }));
@@ -148,7 +148,7 @@ describe('the live tail', () => {
     expect(Math.max(...[...served.values()].map(({ size }) => size))).to.be.at.most(2);
   });
 
-  describe('with batches that take long to look through', () => {
+  describe('with batches that are slow to filter', () => {
     let looked: number;
     beforeEach(() => {
       looked = 0;
@@ -157,7 +157,7 @@ describe('the live tail', () => {
         id: recordId(1n, place),
         get level() {
           looked++;
-          // Longer than anybody may hold the event loop.
+          // Longer than the event loop may be blocked.
           const until = performance.now() + 10;
           while (performance.now() < until);
           return 'INFO';
@@ -173,7 +173,7 @@ describe('the live tail', () => {
     });
     const slow = { levels: ['INFO'] };
 
-    it('looks at few of their records in a round', async () => {
+    it('filters few records per turn', async () => {
       const rounds = countRounds();
       const one = connect(slow);
       tail.publish(batch(1n));
@@ -182,7 +182,7 @@ describe('the live tail', () => {
       expect(rounds.now()).to.be.at.least(looked);
     });
 
-    it('keeps nobody waiting behind all who follow', async () => {
+    it('is fair to every client', async () => {
       const many = Array.from({ length: 10 }, () => connect(slow));
       tail.publish(batch(1n));
       for (let turn = 0; turn < 5; turn++) await yieldToEventLoop();
@@ -190,7 +190,7 @@ describe('the live tail', () => {
       for (const each of many) each.leave();
     });
 
-    it('looks at no more for who has left', async () => {
+    it('stops filtering for disconnected clients', async () => {
       const [gone, stays] = [connect(slow), connect(slow)];
       tail.publish(batch(1n));
       while (looked === 0) await new Promise(setImmediate);
@@ -200,7 +200,7 @@ describe('the live tail', () => {
     });
   });
 
-  it('says when a client was away for too long', async () => {
+  it('sends RESET to a client that was away too long', async () => {
     for (let position = 1n; position <= 2010n; position++) tail.publish(batch(position, { message: 'x' }));
     const late = connect({}, 3n);
     tail.publish(batch(3000n, { message: 'new' }));
@@ -212,7 +212,7 @@ describe('the live tail', () => {
     expect(messages(intime)).to.have.length(6);
   });
 
-  it('gives a batch of any size to whoever reads, in pieces, and cuts nobody who does', async () => {
+  it('sends a batch of any size in pieces to a reading client, without disconnecting it', async () => {
     const many = (from: number) =>
       Array.from({ length: 5000 }, (_, index) => ({ message: `${from + index}`, text: 'x'.repeat(300) }));
     const [slow, fast] = [connect(), connect()];
@@ -231,7 +231,7 @@ describe('the live tail', () => {
     expect([slow.ended, fast.ended]).to.deep.equal([[], []]);
   });
 
-  it('holds little for a client that does not read, and forgets one that left', async () => {
+  it('buffers little for a client that does not read, and nothing after it has left', async () => {
     const [stuck, gone, fast] = [connect(), connect(), connect()];
     stuck.reading = false;
     gone.leave();
@@ -247,7 +247,7 @@ describe('the live tail', () => {
     expect(stuck.frames.at(-1)).to.include({ json: '{"type":"RESET"}', position: 2100n });
   });
 
-  it('waits for a batch that can not be opened just now, and loses nothing', async () => {
+  it('waits for a batch that cannot be decrypted yet, without loss', async () => {
     tail.close();
     let away = true;
     tail = createTail({
@@ -265,7 +265,7 @@ describe('the live tail', () => {
     expect(messages(one)).to.deep.equal(['a', 'b']);
   });
 
-  it('begins anew with one RESET where the log was set back', async () => {
+  it('restarts with one RESET when the log was restored to an earlier position', async () => {
     tail.publish(batch(1n, { message: 'a' }));
     const lost = connect({}, 20_000n);
     while (lost.frames.length === 0) await new Promise(setImmediate);
@@ -275,7 +275,7 @@ describe('the live tail', () => {
     expect(lost.frames[0]?.position).to.equal(1n);
   });
 
-  it('tells everyone to come back when the service stops', () => {
+  it('tells all clients to reconnect on shutdown', () => {
     const one = connect();
     tail.close();
     expect([one.ended, connect().ended]).to.deep.equal([['resume'], ['resume']]);

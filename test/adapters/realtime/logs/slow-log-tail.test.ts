@@ -1,4 +1,4 @@
-/** The live tail of log records for clients that are slow or leave in the middle of a batch, and what it keeps for them. */
+/** Live tails for clients that are slow or leave within a batch, and their buffers. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createTail } from '../../../../adapters/realtime/logs/log-tail.js';
@@ -37,16 +37,16 @@ const start = (more: Partial<Parameters<typeof createTail>[0]> = {}) =>
     ...more,
   });
 
-/** The first characters of each record, or the type of a message that is none. */
+/** The first characters of each record, or the type of other messages. */
 const messages = ({ sent }: Recording) =>
   sent.map(({ message: { type, message } }: { message: { type?: string; message?: string } }) =>
     (message ?? type ?? '').slice(0, 5),
   );
 
-describe('the live tail for a slow client', () => {
+describe('live tail of a slow client', () => {
   const large = (name: string) => name.padEnd(70_000, '.');
 
-  it('begins a batch with its first record after a RESET in the middle of another one', async () => {
+  it('starts a batch at its first record after a RESET within another one', async () => {
     const tail = start();
     const slow = record();
     slow.reading = false;
@@ -62,7 +62,7 @@ describe('the live tail for a slow client', () => {
     tail.close();
   });
 
-  it('gives all of a batch again to who left in the middle of it', async () => {
+  it('repeats a whole batch for a client that left within it', async () => {
     const tail = start();
     const slow = record();
     slow.reading = false;
@@ -77,7 +77,7 @@ describe('the live tail for a slow client', () => {
     tail.close();
   });
 
-  it('moves on with events that are no batches: a cursor at one of them is not ahead of it', async () => {
+  it('advances its cursor with events that are not batches', async () => {
     let asked = 0;
     const tail = start({
       head: async () => {
@@ -94,7 +94,7 @@ describe('the live tail for a slow client', () => {
     tail.close();
   });
 
-  it('keeps no more of large batches than a few megabytes', () => {
+  it('buffers a few megabytes of large batches at most', () => {
     const tail = start();
     for (let position = 1n; position <= 100n; position++) tail.publish(batch(position, 'x'.repeat(200_000)));
     expect(tail.bufferedBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);

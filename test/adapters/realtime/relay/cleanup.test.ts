@@ -1,9 +1,9 @@
-/** What was told of somebody who is erased: nobody is told it again, and nobody misses that they were to be. */
+/** Frames about erased subjects are dropped from the resume buffer, and affected clients are told to reset. */
 import { expect } from 'chai';
 import { connectAs, entered, record, relayWith, said, types } from '../../../support/toy-audience.js';
 
-describe('a relay that forgets what it told', () => {
-  it('lets those go on who have got everything', () => {
+describe('a relay that erases sent frames', () => {
+  it('lets clients resume that have received everything', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const ann = record();
     relay.connect(connectAs('ann'), ann);
@@ -15,7 +15,7 @@ describe('a relay that forgets what it told', () => {
     relay.close();
   });
 
-  it('tells those who come back to read the state, and gives them what came since', () => {
+  it('tells resuming clients to reset, and sends them later frames', () => {
     const { relay, publish } = relayWith([entered('ann'), said('1'), said('2')]);
     relay.clear();
     publish(said('3'));
@@ -27,7 +27,7 @@ describe('a relay that forgets what it told', () => {
     relay.close();
   });
 
-  it('tells those who read slowly, of what waits for them, though nothing comes after it', () => {
+  it('tells slow clients whose pending frames were erased, even if nothing follows', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const ann = record();
     ann.reading = false;

@@ -1,11 +1,11 @@
-/** The heartbeat of streams: the cursor goes on with the log where a client is told nothing. */
+/** Heartbeats of streams: the cursor advances with the log for clients without frames. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { at, record, types, wardAudience } from '../../../support/toy-audience.js';
 
-describe('the heartbeat of a stream', () => {
-  it('moves the cursor on with the log, so that a quiet client can still resume', async () => {
+describe('a stream heartbeat', () => {
+  it('advances the cursor so that a quiet client can still resume', async () => {
     const relay = createRelay({ audience: wardAudience, head: async () => 1000n, beatMs: 1, ringSize: 5 });
     const quiet = record();
     relay.publish(at(1, { type: 'Entered', data: { ward: 'w', person: 'ann' } }));
@@ -14,7 +14,7 @@ describe('the heartbeat of a stream', () => {
       relay.publish(at(position, { type: 'Said', data: { ward: 'w', text: 'nothing to eve' } }));
     }
     await eventually(() => quiet.cursor() === 40n);
-    // Told to nobody at all.
+    // Delivered to nobody.
     relay.publish(at(50, { type: 'Said', data: { ward: 'empty', text: '' } }));
     await eventually(() => quiet.cursor() === 50n);
     expect(quiet.sent).to.deep.equal([]);

@@ -1,4 +1,4 @@
-/** The relay: who is told what, in which order, what of it is kept, and how streams end. */
+/** The relay: recipients, order, buffering, and how streams end. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
@@ -17,7 +17,7 @@ import {
   wardAudience,
 } from '../../../support/toy-audience.js';
 
-/** All that is told in a room, until it is burned. */
+/** Delivers everything in a room until it is burned. */
 const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   initialState: null,
   on: {
@@ -26,7 +26,7 @@ const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   },
 };
 
-/** Notes about two things, of which one is erased. */
+/** Notes about two subjects, one of which is erased. */
 const erasing: Audience<null, DomainEvent<'Note', { about: string }> | DomainEvent<'Erased', { about: string }>> = {
   initialState: null,
   on: {
@@ -48,7 +48,7 @@ const erasing: Audience<null, DomainEvent<'Note', { about: string }> | DomainEve
 };
 
 describe('the relay', () => {
-  it('keeps nothing of what is erased, and tells those who are left out nothing', () => {
+  it('keeps nothing of erased subjects, and does not reset clients that were not recipients', () => {
     const relay = createRelay({ audience: erasing, head });
     const [bob, deaf] = [record(), record()];
     relay.connect({ keys: ['room', 'deaf'] }, deaf);
@@ -70,7 +70,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('gives each stream what is delivered to its keys, in log order', () => {
+  it('delivers to each stream by its keys, in log order', () => {
     const { relay, publish } = relayWith([entered('ann'), entered('bob')]);
     const [ann, bob, eve] = [record(), record(), record()];
     relay.connect(connectAs('ann'), ann);
@@ -83,7 +83,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('serialises a frame once for everyone', () => {
+  it('serialises a frame once for all clients', () => {
     const { relay, publish } = relayWith([entered('ann'), entered('bob')]);
     const [ann, bob] = [record(), record()];
     relay.connect(connectAs('ann'), ann);
@@ -93,7 +93,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('gives a stream with several matching keys a message once', () => {
+  it('delivers a message once to a stream with several matching keys', () => {
     const { relay, publish } = relayWith([entered('ann'), entered('bob')]);
     const both = record();
     relay.connect({ keys: ['person:ann', 'person:bob'] }, both);
@@ -102,7 +102,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('does nothing with an event that comes again', () => {
+  it('ignores a redelivered event', () => {
     const { relay } = relayWith([entered('ann')]);
     const ann = record();
     relay.connect(connectAs('ann'), ann);
@@ -113,7 +113,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('puts the cursor only on the last of several messages of one event', () => {
+  it('puts the cursor on the last of several frames of one event', () => {
     const { relay, publish } = relayWith([]);
     const ann = record();
     relay.connect(connectAs('ann'), ann);
@@ -126,7 +126,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('holds little for a client that does not read, and nothing up for others', () => {
+  it('buffers little for a client that does not read, without delaying others', () => {
     const relay = createRelay({ audience: wardAudience, head, ringSize: 20 });
     relay.publish(at(1, entered('ann')));
     relay.publish(at(2, entered('bob')));
@@ -145,7 +145,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('cuts a client that does not read what is told outside the log', () => {
+  it('disconnects a client that does not read ephemeral messages', () => {
     const { relay } = relayWith([]);
     const [ann, bob] = [record(), record()];
     ann.reading = false;
@@ -158,7 +158,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('ends a stream that has lost its place as the stream itself says, where it does', () => {
+  it("ends a stream that has lost its position with the stream's own message, where it has one", () => {
     const { relay, publish } = relayWith([entered('ann')], 2);
     const ann = record();
     let overrun = 0;
@@ -170,7 +170,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('cuts a client that has read nothing for a while, whatever is told', async () => {
+  it('disconnects a client that has read nothing for a while', async () => {
     let cuts = 0;
     const observe = { connected() {}, sent() {}, cut: () => void cuts++ };
     const relay = createRelay({ audience: wardAudience, head, observe, beatMs: 1 });
@@ -186,7 +186,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('brings the end to a client that has still much to read, and nothing of what was before', () => {
+  it('delivers the end to a client with unread frames, and none of the frames before it', () => {
     const relay = createRelay({ audience: ending, head });
     const slow = record();
     slow.reading = false;
@@ -202,7 +202,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('ends streams with the message that says so, and forgets what they were told', () => {
+  it('ends streams with their final message and forgets their frames', () => {
     const relay = createRelay({ audience: ending, head });
     const common = {
       stream: 'r',
@@ -226,7 +226,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('tells what is in no log to whoever listens now, once and without a cursor', () => {
+  it('delivers ephemeral messages to connected clients once, without a cursor', () => {
     const { relay } = relayWith([entered('ann')]);
     const [ann, bob] = [record(), record()];
     relay.connect({ keys: ['person:ann', 'ward:w'] }, ann);
@@ -240,7 +240,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('ends the streams of a key when told to', () => {
+  it('ends the streams of a key on request', () => {
     const { relay } = relayWith([]);
     const [one, other] = [record(), record()];
     relay.connect({ keys: ['session:1', 'user:a'] }, one);
@@ -250,7 +250,7 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('tells everyone to come back when it closes, and whoever still comes', () => {
+  it('tells all clients, and new ones, to reconnect when it closes', () => {
     const { relay } = relayWith([]);
     const [early, late] = [record(), record()];
     relay.connect(connectAs('ann'), early);
@@ -259,7 +259,7 @@ describe('the relay', () => {
     expect([early.ended, late.ended]).to.deep.equal(['resume', 'resume']);
   });
 
-  it('counts the streams that are open', () => {
+  it('counts open streams', () => {
     const totals: number[] = [];
     const relay = createRelay({
       audience: wardAudience,

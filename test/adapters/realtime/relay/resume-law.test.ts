@@ -1,4 +1,4 @@
-/** What holds of the relay whatever happened: snapshot and frames, what is missed, and what a ring remembers. */
+/** Properties of the relay: snapshots and frames, missed frames, and the resume buffer. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
@@ -25,11 +25,11 @@ const event: fc.Arbitrary<WardEvent> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('Closed' as const), data: fc.record({ ward }) }) },
 );
-/** The log is further than what was told here. */
+/** The log is ahead of this relay. */
 const head = async () => 1000n;
 const history = fc.array(event, { maxLength: 40 });
 
-/** What a person can know: which wards it is in, who else is there, what was said to it. */
+/** What a client can know: its wards, who else is in them, and messages to it. */
 interface View {
   readonly wards: { readonly [ward: string]: readonly string[] };
 }
@@ -39,7 +39,7 @@ function snapshot(state: { readonly [ward: string]: readonly string[] }, person:
   return { wards: Object.fromEntries(Object.entries(state).filter(([, people]) => people.includes(person))) };
 }
 
-/** The view as a client keeps it up with the frames it gets. */
+/** The view as a client derives it from frames. */
 function applied(view: View, person: string, { type, payload }: { type: string; payload?: unknown }): View {
   const { ward, ...rest } = payload as { ward: string; person: string; people: string[] };
   const { [ward]: here = [], ...elsewhere } = view.wards;
@@ -60,11 +60,11 @@ function applied(view: View, person: string, { type, payload }: { type: string; 
   }
 }
 
-/** So late that what was before is in no window any more. */
+/** So late that every window has passed. */
 const LATER = 1_000_000_000;
 
-describe('the laws of the relay', () => {
-  it('a snapshot before, and the frames since, are the snapshot after', () => {
+describe('properties of the relay', () => {
+  it('snapshot before plus frames equals snapshot after', () => {
     fc.assert(
       fc.property(history, history, person, (before, since, who) => {
         const relay = createRelay({ audience: wardAudience, head });
@@ -80,7 +80,7 @@ describe('the laws of the relay', () => {
     );
   });
 
-  it('a client that is cut off anywhere and resumes gets exactly what it missed, once and in order', () => {
+  it('a client cut off anywhere resumes with exactly the missed frames, once and in order', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(40), { maxLength: 6 }), person, (events, breaks, who) => {
         const relay = createRelay({ audience: wardAudience, head });
@@ -107,15 +107,15 @@ describe('the laws of the relay', () => {
     );
   });
 
-  it('over restarts and with whatever of others in between, resuming gives all that was missed or RESET', () => {
-    // A position, and whether something of this service stands there.
+  it("across restarts, with other services' events in between, resuming gives all missed frames or RESET", () => {
+    // A position, and whether it has an event of this service.
     const log = fc.array(fc.boolean(), { minLength: 1, maxLength: 60 });
     const starts = fc.record({ horizon: fc.nat(60), from: fc.nat(60) });
     fc.assert(
       fc.property(log, starts, fc.nat(70), (places, start, after) => {
         const ends = BigInt(places.length);
         const mine = places.flatMap((own, index) => (own ? [BigInt(index + 1)] : []));
-        // What the node before left: everything of the service after the horizon is after `from` too.
+        // The window of the previous node: all of the service's events after the horizon are after `from` too.
         const window = createResumeWindow({ horizon: 0n, from: 0n });
         const seen = { recordedAt: 0, data: {} };
         const left = Math.min(start.from, start.horizon, places.length);
@@ -136,7 +136,7 @@ describe('the laws of the relay', () => {
         const last = mine.at(-1) ?? 0n;
         if (types(back)[0] === 'RESET') {
           expect(told).to.deep.equal([last > window.horizon ? last : window.horizon, 100n]);
-          // Not where nothing was missed.
+          // No RESET is needed if nothing was missed.
           expect(missed, 'missed').not.to.deep.equal([]);
         } else expect(told).to.deep.equal([...missed, 100n]);
         relay.close();
@@ -144,7 +144,7 @@ describe('the laws of the relay', () => {
     );
   });
 
-  it('with a ring of any size, resuming gives all that was missed or RESET, never a part', () => {
+  it('with a buffer of any size, resuming gives all missed frames or RESET, never a part', () => {
     fc.assert(
       fc.property(history, fc.integer({ min: 1, max: 12 }), fc.nat(40), person, (events, ringSize, after, who) => {
         const relay = createRelay({ audience: wardAudience, head, ringSize });
@@ -165,7 +165,7 @@ describe('the laws of the relay', () => {
   });
 });
 
-/** The first of several messages of one event carries no cursor; the one after it does. */
+/** The first of several frames of one event has no cursor; the next one has. */
 function positionOf(sent: readonly { position?: bigint }[], index: number): bigint {
   return sent.slice(index).find(({ position }) => position !== undefined)?.position ?? -1n;
 }

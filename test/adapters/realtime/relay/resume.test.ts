@@ -1,4 +1,4 @@
-/** A client that was away is given what it missed, or told that it missed too much. */
+/** A returning client gets the missed frames, or RESET if there are too many. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import {
@@ -14,8 +14,8 @@ import {
   wardAudience,
 } from '../../../support/toy-audience.js';
 
-describe('a client that comes back', () => {
-  it('greets, and lets a client that left at once resume from the greeting', () => {
+describe('a returning client', () => {
+  it('gets a greeting from which it can resume at once', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const first = record();
     relay.connect({ ...connectAs('ann'), greeting: { type: 'CONNECTED' } }, first);
@@ -29,7 +29,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('says RESET once when a client was away for longer than the ring remembers', () => {
+  it('gets one RESET when it was away longer than the buffer reaches', () => {
     const { relay, publish } = relayWith([entered('ann')], 3);
     publish(said('1'), said('2'), said('3'), said('4'));
     const late = record();
@@ -41,7 +41,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('says RESET to a cursor from before it began, or that nobody ever gave', () => {
+  it('gets RESET for cursors from before the start and for unknown ones', () => {
     const relay = createRelay({ audience: wardAudience, head, from: 100n });
     relay.publish(at(101, entered('ann')));
     for (const after of [-1n, 0n, 99n]) {
@@ -55,7 +55,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('gives what was missed as fast as it is read, and then what is new', () => {
+  it('gets missed frames at its reading pace, then new ones', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
     publish(...texts.map((text) => said(text)));
@@ -75,7 +75,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('is given no more than it may still see of what it missed, nor of what it was too slow for', () => {
+  it('gets only frames it may still see, among missed and delayed ones', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = ({ message }, { w = [] }) =>
       message.type !== 'Said' || w.includes('ann');
@@ -95,7 +95,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('keeps no more than a few megabytes, however large the messages are', () => {
+  it('is buffered a few megabytes at most, however large the frames', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
     expect(relay.kept()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
@@ -107,7 +107,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('says RESET once to a cursor that the log has not come to, as after a restored backup', async () => {
+  it('gets one RESET for a cursor ahead of the log, as after a restored backup', async () => {
     const relay = createRelay({ audience: wardAudience, head: async () => 5n });
     relay.publish(at(5, entered('ann')));
     const client = record();
@@ -126,7 +126,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('goes on without RESET at the end of the log, which this node has not come to', async () => {
+  it('needs no RESET for a cursor ahead of this node but within the log', async () => {
     let ends = 3n;
     let known = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -136,7 +136,7 @@ describe('a client that comes back', () => {
     relay.publish(at(1, entered('ann')));
     const [client, later] = [record(), record()];
     relay.connect({ ...connectAs('ann'), after: 3n }, client);
-    // The node has come further than the answer says, which was given before.
+    // The node has advanced since the answer about the log's end.
     relay.connect({ ...connectAs('ann'), after: 4n }, later);
     for (let position = 2; position <= 5; position++) relay.publish(at(position, said('here')));
     known();
@@ -151,7 +151,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('lets a client ask again when nobody knows where the log ends', async () => {
+  it('may ask again when the end of the log is unknown', async () => {
     const relay = createRelay({ audience: wardAudience, head: () => Promise.reject(new Error('away')) });
     const client = record();
     const over = new Promise<void>((resolve) => client.onClose(resolve));
@@ -161,7 +161,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('withholds what a client may no longer see from what it missed', () => {
+  it('does not get missed frames it may no longer see', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     publish(said('before'), left('ann'));
     const client = record();
@@ -177,7 +177,7 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
-  it('gives nothing twice to a client that has seen more elsewhere', async () => {
+  it('gets nothing twice that it has received from another node', async () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const ahead = record();
     relay.connect({ ...connectAs('ann'), after: 3n, greeting: { type: 'CONNECTED' } }, ahead);

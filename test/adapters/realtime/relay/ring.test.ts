@@ -1,4 +1,4 @@
-/** What a ring lets go of: nobody else may have it in memory, and the ring counts it no longer. */
+/** Dropped items of a ring are released from memory and no longer counted. */
 import { setTimeout as passed } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,7 +8,7 @@ import { createRing } from '../../../../adapters/realtime/relay/ring.js';
 describe('a ring', () => {
   const [ITEMS, BYTES, MOST] = [1000, 100_000, 500_000];
 
-  it('has no item in memory that it has let go of', async () => {
+  it('keeps no dropped item in memory', async () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     const ring = createRing<{ position: bigint; bytes: number }>({ items: ITEMS, bytes: MOST, from: 0n });
@@ -17,7 +17,7 @@ describe('a ring', () => {
       ring.push(item);
       return new WeakRef(item);
     });
-    // What was looked at in this turn stays until the next.
+    // References of this turn stay until the next.
     await passed(0);
     gc();
     expect(pushed.filter((item) => item.deref())).to.have.length(MOST / BYTES);
@@ -29,7 +29,7 @@ describe('a ring', () => {
     positions.map((position) => ({ position: BigInt(position), bytes: 10 * position }));
   const positions = (items: readonly { readonly position: bigint }[]) => items.map(({ position }) => Number(position));
 
-  it('has all after its horizon, and nothing else, whatever is taken out of it in between', () => {
+  it('contains exactly the items after its horizon, whatever is removed in between', () => {
     const ring = createRing<{ position: bigint; bytes: number }>({ items: 3, bytes: MOST, from: 0n });
     for (const item of of(1, 2, 3, 4, 5)) ring.push(item);
     expect(ring.horizon).to.equal(2n);

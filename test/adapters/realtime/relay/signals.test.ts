@@ -1,4 +1,4 @@
-/** What is too large to be told at once: it is passed on in turn, and who passes it on waits. */
+/** Large ephemeral messages are sent in turn, with backpressure to their sender. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
@@ -14,8 +14,8 @@ import {
   wardAudience,
 } from '../../../support/toy-audience.js';
 
-describe('a relay', () => {
-  it('passes on what is large in turn, each when there is room, and never in part', async () => {
+describe('a relay of ephemeral messages', () => {
+  it('sends large messages in turn when there is room, and never partially', async () => {
     const { relay } = relayWith([entered('ann')]);
     const ann = record();
     ann.reading = false;
@@ -41,7 +41,7 @@ describe('a relay', () => {
     relay.close();
   });
 
-  it('tells nothing before what has happened before it, however slowly that is read', async () => {
+  it('sends nothing ahead of earlier events, however slowly these are read', async () => {
     const { relay } = relayWith([entered('ann'), entered('bob')]);
     const ann = record();
     ann.reading = false;
@@ -58,7 +58,7 @@ describe('a relay', () => {
     relay.close();
   });
 
-  it('cuts who has far too much to be told', async () => {
+  it('disconnects a client with far too much pending', async () => {
     const { relay } = relayWith([entered('ann')]);
     const ann = record();
     ann.reading = false;
@@ -70,7 +70,7 @@ describe('a relay', () => {
     relay.close();
   });
 
-  it('keeps nobody waiting who passes on something to who is gone, or goes', async () => {
+  it('releases senders to disconnected or disconnecting clients', async () => {
     const { relay } = relayWith([entered('ann')]);
     const ann = record();
     ann.reading = false;
@@ -85,7 +85,7 @@ describe('a relay', () => {
     relay.close();
   });
 
-  it('cuts who makes others wait and reads nothing for a while', async () => {
+  it('disconnects a client that blocks senders and reads nothing for a while', async () => {
     const relay = createRelay({ audience: wardAudience, head, beatMs: 1 });
     const ann = record();
     ann.reading = false;

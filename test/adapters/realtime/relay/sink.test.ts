@@ -11,7 +11,7 @@ import { at, type WardEvent, type Wards, wardAudience } from '../../../support/t
 
 const said = (text: string): WardEvent => ({ type: 'Said', data: { ward: 'w', text } });
 
-/** Reads an event stream until `enough` says so, or it ends. */
+/** Reads an event stream until `enough` returns true, or it ends. */
 async function readStream(url: string, enough: (text: string) => boolean, headers = {}) {
   const leaving = new AbortController();
   const response = await fetch(url, { headers, signal: leaving.signal });
@@ -78,7 +78,7 @@ describe('server-sent events over HTTP', () => {
     );
   });
 
-  it('go on where the client was, by header or query', async () => {
+  it('resume from a cursor in header or query', async () => {
     publish(said('missed'));
     publish(said('missed too'));
     const enough = (text: string) => /id: 3\ndata: .*\n\n/.test(text);
@@ -91,31 +91,31 @@ describe('server-sent events over HTTP', () => {
     }
   });
 
-  it('begin anew with RESET for a cursor that nobody gave', async () => {
+  it('start with RESET for an unknown cursor', async () => {
     const enough = (text: string) => text.includes('RESET');
     const { events } = await readStream(`${toys.url}/events`, enough, { 'Last-Event-ID': 'nonsense' });
     expect(events.map(({ data }) => JSON.parse(data).type)).to.deep.equal(['CONNECTED', 'RESET']);
   });
 
-  it('have the cursor where nothing is told, in a comment that is no event', async () => {
+  it('send the cursor in a comment when there are no frames', async () => {
     const { text, events } = await readStream(`${toys.url}/quiet`, (sofar) => sofar.endsWith('\n\n'));
     expect([text, events]).to.deep.equal([':\nid: 1\n\n', []]);
   });
 
-  it('end without it where their authority has ended: nobody is to come back', async () => {
+  it('end without a reconnect hint when their authority has ended', async () => {
     connected = () => relay.end('person:ann', { type: 'OVER' });
     const { text } = await readStream(`${toys.url}/events`, () => false);
     expect(text).to.match(/data: {"type":"OVER"}\n\n$/);
     expect(text).not.to.include('retry');
   });
 
-  it('end with word to come back when the service stops', async () => {
+  it('end with a reconnect hint on shutdown', async () => {
     connected = () => relay.close();
     const { text } = await readStream(`${toys.url}/events`, () => false);
     expect(text).to.match(/retry: \d+\n\n$/);
   });
 
-  describe('to a client of its own', () => {
+  describe('to a single client', () => {
     let server: Server;
     let client: Socket;
     let response: ServerResponse;
@@ -134,7 +134,7 @@ describe('server-sent events over HTTP', () => {
       server.close();
     });
 
-    it('are over where it has gone before they begin', async () => {
+    it('end if the client left before they begin', async () => {
       client.destroy();
       await once(response, 'close');
       let over = false;
@@ -144,7 +144,7 @@ describe('server-sent events over HTTP', () => {
       expect(over).to.equal(true);
     });
 
-    it('are cut at once, though much of them is unread', async () => {
+    it('can be cut at once despite unread data', async () => {
       const sink = openSse(response);
       for (let count = 0; count < 200; count++) sink.send({ json: JSON.stringify('x'.repeat(100_000)) });
       expect(sink.buffered()).to.be.greaterThan(1_000_000);
@@ -155,7 +155,7 @@ describe('server-sent events over HTTP', () => {
     });
   });
 
-  it('do not pile up for a client that does not read', async () => {
+  it('do not accumulate for a client that does not read', async () => {
     const socket = connect(toys.port, '127.0.0.1');
     const streaming = new Promise<void>((resolve) => {
       connected = resolve;

@@ -1,4 +1,4 @@
-/** The law of the relay for a client that reads slowly, leaves and comes back: all it may see, in order, or one RESET. */
+/** Property: a slow client that leaves and returns gets everything it may see in order, or one RESET. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
@@ -28,13 +28,13 @@ interface Expected {
   readonly json: string;
 }
 
-/** What one connection got, in order: frames, and cursors that came with them or by a heartbeat. */
+/** What one connection received in order: frames, and cursors from frames or heartbeats. */
 interface Got {
   readonly json?: string;
   readonly cursor?: bigint | undefined;
 }
 
-/** A relay, a client that is always up to date, and one that is slow, with all that each connection of it got. */
+/** A relay with one up-to-date client and one slow one, and what each connection received. */
 function world(ringSize: number) {
   const time = fakeClock();
   const release = useFakeIntervals(time);
@@ -105,15 +105,15 @@ function world(ringSize: number) {
         isAway = true;
         client.leave();
       }
-      // Comes back, where it has gone.
+      // Reconnects where it has left.
       if ('isGreeted' in each) [isAway, isGreeted] = [false, each.isGreeted];
       if (client.ended && !isAway) connect(client.cursor() ?? last.after, client.reading);
     },
   };
 }
 
-describe('the law of the relay for slow clients', () => {
-  it('every frame comes in order, once, or is covered by a RESET; a cursor never runs ahead of the frames', () => {
+describe('properties of the relay for slow clients', () => {
+  it('every frame arrives in order, once, or is covered by a RESET; a cursor never runs ahead of frames', () => {
     const steps = fc.array(step, { minLength: 30, maxLength: 80 });
     fc.assert(
       fc.property(steps, fc.constantFrom(3, 8, 100), (all, ringSize) => {

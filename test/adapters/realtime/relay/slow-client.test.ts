@@ -1,4 +1,4 @@
-/** Clients that read slowly: heartbeats, their cursor, what is told outside the log, and when they are cut. */
+/** Slow clients: heartbeats, cursors, ephemeral messages, and when they are disconnected. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
@@ -8,7 +8,7 @@ import { at, connectAs, entered, head, record, said, types, wardAudience } from 
 const BEAT_MS = 1000;
 const KiB = 1024;
 
-describe('a client of the relay that reads slowly', () => {
+describe('a slow client of the relay', () => {
   let time: ReturnType<typeof fakeClock>;
   let relay: ReturnType<typeof start>;
   let next: number;
@@ -39,7 +39,7 @@ describe('a client of the relay that reads slowly', () => {
     release();
   });
 
-  it('is told by heartbeats of nothing that still waits for it', () => {
+  it('gets heartbeats that do not cover pending frames', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('first'.padEnd(70_000, '.')), said('2'), said('3'), said('4'));
@@ -51,7 +51,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(ann.cursor()).to.equal(5n);
   });
 
-  it('loses nothing when it goes between a heartbeat and what waits for it', () => {
+  it('loses nothing when it disconnects between a heartbeat and pending frames', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('first'.padEnd(70_000, '.')), said('2'), said('3'));
@@ -62,7 +62,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(texts(back)).to.deep.equal(['2', '3']);
   });
 
-  it('gets no heartbeat while it reads nothing: each would wait in memory', () => {
+  it('gets no heartbeats while it reads nothing, as each would be buffered', () => {
     const ann = slow();
     let beats = 0;
     relay.connect(connectAs('ann'), { ...ann, beat: () => void beats++ });
@@ -72,10 +72,10 @@ describe('a client of the relay that reads slowly', () => {
     expect(beats - before).to.equal(0);
   });
 
-  it('is not cut for what it was told while it was behind before', () => {
+  it('is not disconnected for data it was sent before it fell behind', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
-    // 4 MiB in all, but never more than 200 KiB unread.
+    // 4 MiB in total, but never more than 200 KiB unread.
     for (let phase = 0; phase < 40; phase++) {
       publish(said('x'.repeat(70_000)), said('behind it'));
       relay.sendEphemeral(['person:ann'], frame({ type: 'Typing', payload: 'x'.repeat(100 * KiB) }));
@@ -86,7 +86,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(types(ann)).to.deep.equal(Array.from({ length: 40 }, () => ['Said', 'Said', 'Typing']).flat());
   });
 
-  it('is cut for signals only where more than 2 MiB of all that it was sent are unread', () => {
+  it('is disconnected for ephemeral messages only with more than 2 MiB unread in total', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
@@ -97,7 +97,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(ann.ended).to.equal('cut');
   });
 
-  it('is told outside the log in order, behind the events that happened before', () => {
+  it('gets ephemeral messages in order after earlier events', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
@@ -107,7 +107,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(types(ann)).to.deep.equal(['Said', 'Said', 'one', 'two', 'three']);
   });
 
-  it('is not told what is not true any more when its turn has come', () => {
+  it('does not get messages that are outdated when their turn comes', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
@@ -120,11 +120,11 @@ describe('a client of the relay that reads slowly', () => {
     expect(types(ann)).to.deep.equal(['Said', 'Said', 'Fresh']);
   });
 
-  it('is passed nothing on ahead of events that wait, though the network has taken some already', async () => {
+  it('gets no ephemeral message ahead of pending events, although the network has taken some', async () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
-    // Less than before waits for the network, but not everything is taken yet.
+    // Less than before waits for the network, but not everything is sent yet.
     ann.unread = 1000;
     const passed = relay.sendWithBackpressure('person:ann', frame({ type: 'Piece' }));
     await new Promise(setImmediate);
@@ -135,7 +135,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(types(ann)).to.deep.equal(['Said', 'Said', 'Piece']);
   });
 
-  it('is cut at the fourth heartbeat in which it has read nothing, and not before', () => {
+  it('is disconnected at the fourth heartbeat without reading, and not before', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('waits'));
@@ -145,7 +145,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(ann.ended).to.equal('cut');
   });
 
-  it('is never cut while it reads on, however far behind it stays', () => {
+  it('is never disconnected while it reads, however far behind it is', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     for (let count = 0; count < 20; count++) publish(said('x'.repeat(70_000)));
@@ -157,7 +157,7 @@ describe('a client of the relay that reads slowly', () => {
     expect(ann.sent.length).to.equal(19);
   });
 
-  it('is not reset by what others were told, nor by what came while it had read everything', () => {
+  it('is not reset for frames to others, nor for frames that arrived while it had read everything', () => {
     relay.close();
     relay = start(5);
     publish(entered('ann'), entered('bob', 'other'));

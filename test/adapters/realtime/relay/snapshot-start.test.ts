@@ -1,4 +1,4 @@
-/** The law of the relay over restarts: whoever came before the feed begins is known, and whoever left is told so. */
+/** Property of the relay across restarts: participants from before the feed's start are known, and departures are sent. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const event: fc.Arbitrary<WardEvent> = fc.oneof(
   { weight: 1, arbitrary: ward.map((each) => ({ type: 'Closed' as const, data: { ward: each } })) },
 );
 
-/** `window`: nodes leave it so far behind the end of the log, in tenths of it; `kept`: a snapshot is due. */
+/** `window`: how far behind the end nodes leave it, in tenths of the log; `kept`: a snapshot is due. */
 const step = fc.oneof(
   { weight: 8, arbitrary: event },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('window' as const), behind: fc.nat(10) }) },
@@ -47,7 +47,7 @@ const step = fc.oneof(
 
 const { signal } = new AbortController();
 
-/** Nodes one after the other over one log; with a relay that was there from the beginning and forgets nothing. */
+/** Successive nodes over one log, beside a relay that was there from the beginning. */
 function world(snapshots: Snapshots) {
   const log: Placed[] = [];
   const state = { window: { horizon: 0n, from: 0n } as WindowStart, read: [] as bigint[] };
@@ -103,7 +103,7 @@ function world(snapshots: Snapshots) {
     end,
     state,
     append(what: WardEvent): Placed {
-      // Others write, too.
+      // Other services write too.
       const next = at(end() + 10n, what);
       log.push(next);
       ever.publish(next);
@@ -112,8 +112,8 @@ function world(snapshots: Snapshots) {
   };
 }
 
-describe('a relay that begins in the middle of the log', () => {
-  it('tells what one tells that was there from the beginning, or RESET where its window begins later', async () => {
+describe('a relay that starts in the middle of the log', () => {
+  it('sends what a relay from the beginning sends, or RESET where its window begins later', async () => {
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 40, size: 'max' }),
       fc.nat(600),
@@ -148,7 +148,7 @@ describe('a relay that begins in the middle of the log', () => {
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it('reads of the log what has been done since its snapshot, and nothing where nothing has', async () => {
+  it('reads only the part of the log since its snapshot, and nothing if there is none', async () => {
     const { snapshots, state: kept } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     let node = await start();
@@ -177,7 +177,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect(node.relay.state()).to.deep.equal({ w: ['bob', 'cy'] });
   });
 
-  it('says whether it has written a whole snapshot, and writes nothing where all is as it was', async () => {
+  it('reports whether it has written a whole snapshot, and writes nothing if nothing changed', async () => {
     const { snapshots, state: kept } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     const { relay, keep } = await start();
@@ -196,7 +196,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect(await keep()).to.equal(true);
   });
 
-  it('keeps for the next start what was where the window begins then, not what is now', async () => {
+  it('stores the state at the start of its window, not the current one', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     const node = await start();
@@ -210,7 +210,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect(kept.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
   });
 
-  it('begins where its snapshot is, when the window is left further back by a node that was behind', async () => {
+  it('starts at its snapshot if another node left the window further back', async () => {
     const { snapshots } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     let node = await start();
@@ -223,7 +223,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect(node.relay.state()).to.deep.equal({ w: [] });
   });
 
-  it('owes its readers no more than its last event then, and after the next start, however far the others had written', async () => {
+  it('is behind by its last event at most, then and after the next start', async () => {
     const { snapshots } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     append(entered('ann'));
@@ -241,7 +241,7 @@ describe('a relay that begins in the middle of the log', () => {
     }
   });
 
-  it('folds anew what a release before has kept in another form', async () => {
+  it('refolds snapshots of another format', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     const node = await start();
@@ -251,7 +251,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect((await start()).relay.state()).to.deep.equal({ w: ['ann'] });
   });
 
-  it('writes what it has restored at once, however far the log has gone on since', async () => {
+  it('writes restored state at once, however far the log has advanced', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const keep = createSnapshotWriter<number>({
       service: 'wards',
@@ -267,7 +267,7 @@ describe('a relay that begins in the middle of the log', () => {
     expect(kept.get('wards')).to.include({ position: 5n }).and.to.have.deep.property('parts', [5]);
   });
 
-  it('keeps of few streams a snapshot where so much has been done since that it is worth its parts', async () => {
+  it('writes snapshots for few streams if they have enough events', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const cursors = (events: number) => ({
       one: { revision: events - 1, position: BigInt(events), keyed: PersistentMap.empty<never>() },

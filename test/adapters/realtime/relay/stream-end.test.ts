@@ -1,4 +1,4 @@
-/** Events that tell several things, end streams of several keys, or erase a part of what was told before. */
+/** Events with several frames, events that end streams of several keys, and events that erase earlier frames. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import type { Audience } from '../../../../application/subscription/audience.js';
@@ -45,7 +45,7 @@ describe('an event of the relay', () => {
   });
   afterEach(() => relay.close());
 
-  it('ends the streams of all keys that it is for, with the code that it says', () => {
+  it('ends the streams of all its keys with its code', () => {
     const clients = ['one', 'two', 'other'].map((key) => {
       const codes: unknown[] = [];
       const client = record();
@@ -65,14 +65,14 @@ describe('an event of the relay', () => {
     ]);
   });
 
-  it('ends a stream of several of its keys once', () => {
+  it('ends a stream with several matching keys once', () => {
     const client = record();
     relay.connect({ keys: ['one', 'two'] }, client);
     publish({ type: 'Over', data: { to: ['one', 'two'] } });
     expect([types(client), client.ended]).to.deep.equal([['Over'], 'over']);
   });
 
-  it('that ends some takes nothing from others who were told the same', () => {
+  it('that ends some streams does not affect others with the same frame', () => {
     publish({ type: 'Note', data: { to: ['one', 'other'] } }, { type: 'Note', data: { to: ['one'] } });
     publish({ type: 'Over', data: { to: ['one'] } });
     const [gone, stays] = [record(), record()];
@@ -81,7 +81,7 @@ describe('an event of the relay', () => {
     expect([types(stays), types(gone)]).to.deep.equal([['Note'], []]);
   });
 
-  it('that erases something takes that out of what one event told, and leaves the rest', () => {
+  it("that erases a subject removes that part of an event's frames and keeps the rest", () => {
     publish({ type: 'Note', data: { to: ['room'], about: 'kept', also: 'secret' } });
     publish({ type: 'Erased', data: { about: 'secret' } });
     const client = record();
@@ -92,7 +92,7 @@ describe('an event of the relay', () => {
     ]);
   });
 
-  it('that comes again is not kept twice, and one that tells nothing moves the position on', () => {
+  it('that is redelivered is not buffered twice, and one without frames advances the position', () => {
     publish({ type: 'Note', data: { to: ['room'] } });
     const kept = relay.kept();
     position = 0;
@@ -105,7 +105,7 @@ describe('an event of the relay', () => {
     expect(client.cursor()).to.equal(2n);
   });
 
-  it('is for those who get it at once as they were told of it: only what was missed is judged again', () => {
+  it('is delivered live as judged then: only missed frames are judged again', () => {
     const [live, back] = [record(), record()];
     const entitled = () => false;
     relay.connect({ keys: ['room'], entitled }, live);

@@ -1,11 +1,11 @@
-/** Streams whose authority ends at a time, and at another one when that is moved. */
+/** Streams whose authority expires, with expiry times that change. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
 import { connectAs, head, record, relayWith, wardAudience } from '../../../support/toy-audience.js';
 
-describe('a stream of the relay by the clock', () => {
-  it('ends when its authority does, and not before', async () => {
+describe('expiry of a relay stream', () => {
+  it('ends it when its authority expires, and not before', async () => {
     const { relay } = relayWith([]);
     const client = record();
     const over = new Promise<void>((resolve) => client.onClose(resolve));
@@ -19,7 +19,7 @@ describe('a stream of the relay by the clock', () => {
     relay.close();
   });
 
-  it('ends when its authority does that was moved, later or sooner', () => {
+  it('follows an expiry time that is moved earlier or later', () => {
     const time = fakeClock();
     const release = useFakeTimers(time);
     const relay = createRelay({ audience: wardAudience, head, clock: time });
@@ -45,7 +45,7 @@ describe('a stream of the relay by the clock', () => {
     }
   });
 
-  it('is not waited for once its client has gone: a session may last for weeks', () => {
+  it('holds no timer once its client has left: a session may last for weeks', () => {
     const time = fakeClock();
     const release = useFakeTimers(time);
     const relay = createRelay({ audience: wardAudience, head, clock: time });
@@ -62,7 +62,7 @@ describe('a stream of the relay by the clock', () => {
     }
   });
 
-  it('ends in weeks where its session does, and not at once', () => {
+  it('works for sessions of weeks', () => {
     const time = fakeClock();
     let longest = 0;
     const release = useFakeTimers({
@@ -87,7 +87,7 @@ describe('a stream of the relay by the clock', () => {
     }
   });
 
-  it('ends at once where its authority has already ended', async () => {
+  it('ends it at once if its authority has already expired', async () => {
     const { relay } = relayWith([]);
     const client = record();
     const over = new Promise<void>((resolve) => client.onClose(resolve));

@@ -1,4 +1,4 @@
-/** As much of a WebSocket as a conversation hears of it, under the test's hand. */
+/** The part of a WebSocket that a session uses, controlled by the test. */
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { silentLogger } from '@annals/engines/testing/engines.js';
@@ -12,7 +12,7 @@ export class Line extends EventEmitter {
   readyState = 1;
   bufferedAmount = 0;
   isPaused = false;
-  /** Of the end that the conversation has made. */
+  /** How the session has closed it. */
   closed: number | 'cut' | undefined;
   pings = 0;
   pause() {
@@ -30,13 +30,13 @@ export class Line extends EventEmitter {
   terminate() {
     this.closed ??= 'cut';
   }
-  /** The client says a text. */
+  /** The client sends text. */
   say(text: string) {
     this.emit('message', Buffer.from(text), false);
   }
 }
 
-/** Holds a conversation over a line; `said` is what the service makes of a message. */
+/** Runs a session over a fake socket; `said` is what the service does with a message. */
 export function converseOver(
   line: Line,
   said: (message: Message) => Promise<void> | void,

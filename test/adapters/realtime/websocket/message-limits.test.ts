@@ -1,15 +1,15 @@
-/** How many messages one client may send in a second, and what waits of ours is not counted against it. */
+/** Messages per second of one client; time spent waiting for answers does not count against it. */
 import { expect } from 'chai';
 import { createRate } from '../../../../adapters/realtime/websocket/message-limits.js';
 import { fakeClock } from '../../../support/fake-clock.js';
 
 const PER_SECOND = 10;
 
-describe('the rate of a client', () => {
+describe('the message rate of a client', () => {
   let time: ReturnType<typeof fakeClock>;
   let rate: ReturnType<typeof createRate>;
   const say = (count: number) => Array.from({ length: count }, () => rate.next());
-  /** How many pass before the first that is too many, and what that one is. */
+  /** How many messages pass before the first refusal, and which refusal it is. */
   function passing() {
     for (let count = 0; ; count++) {
       const found = rate.next();
@@ -22,7 +22,7 @@ describe('the rate of a client', () => {
     rate = createRate(PER_SECOND, time);
   });
 
-  it('is exceeded again only in the second after, or by twice too many', () => {
+  it('is exceeded again only in the next second, or at twice the limit', () => {
     expect(passing()).to.deep.equal([PER_SECOND, 'first']);
     time.pass(1000);
     expect(passing()).to.deep.equal([PER_SECOND, 'again']);
@@ -31,7 +31,7 @@ describe('the rate of a client', () => {
     expect(say(PER_SECOND).slice(-2)).to.deep.equal(['first', 'again']);
   });
 
-  it('counts what came while nothing was answered over all of that time, for ten seconds at most', () => {
+  it('spreads messages that arrived while nothing was answered over that time, up to ten seconds', () => {
     rate.held(1000);
     rate.held(1500);
     expect(passing()).to.deep.equal([PER_SECOND + 25, 'first']);

@@ -1,4 +1,4 @@
-/** What is said over WebSockets and not answered yet, whole or not: bounded for each, and for all together. */
+/** Unanswered WebSocket messages, complete or not, are bounded per client and in total. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -8,11 +8,11 @@ import { serveTalk, type Talk } from './toy-chat.js';
 
 const MiB = 1024 * 1024;
 
-describe('what waits of a conversation over a WebSocket', () => {
+describe('unanswered messages of a WebSocket session', () => {
   let talk: Talk;
   afterEach(() => talk.close());
 
-  it('has the bytes that wait for an answer among the bodies of its network, few for each', async () => {
+  it('count their bytes toward the budget of the network, few per session', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
@@ -21,7 +21,7 @@ describe('what waits of a conversation over a WebSocket', () => {
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
     const talker = await talk.open();
     for (let index = 0; index < 20; index++) talker.say('x'.repeat(200_000), { to: 'nobody' });
-    // One that is answered, and the first that waits.
+    // One is being answered, and the first one waits.
     await eventually(() => expect(bodies.used()).to.be.within(400_000, 600_000));
     go();
     await eventually(() => expect(talk.said).to.have.length(20));
@@ -29,7 +29,7 @@ describe('what waits of a conversation over a WebSocket', () => {
     expect(talker.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it('is held for nobody any more when who said it has left', async () => {
+  it('are released when their sender has left', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
@@ -41,14 +41,14 @@ describe('what waits of a conversation over a WebSocket', () => {
     await eventually(() => expect(bodies.used()).to.be.greaterThan(10_000));
     talker.socket.terminate();
     await eventually(() => expect(talk.left).to.have.length(1));
-    // Of the one that is answered still.
+    // One is still being answered.
     expect(bodies.used()).to.be.within(1000, 2000);
     go();
     await eventually(() => expect(bodies.used()).to.equal(0));
     expect(talk.said).to.have.length(1);
   });
 
-  it('is told that there is too much where a message finds no room, and goes on', async () => {
+  it('are refused when there is no budget, and the session continues', async () => {
     const bodies = createBudget('bodies', MiB);
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const talker = await talk.open();
@@ -62,7 +62,7 @@ describe('what waits of a conversation over a WebSocket', () => {
     await eventually(() => expect(bodies.used()).to.equal(0));
   });
 
-  it('ends with 1013 for one of many who leave large messages unfinished', async () => {
+  it('close a session with 1013 when many clients leave large messages unfinished', async () => {
     const bodies = createBudget('bodies', MiB);
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const half = '{"type":"say","text":"'.padEnd(300_000, 'x');
@@ -81,7 +81,7 @@ describe('what waits of a conversation over a WebSocket', () => {
     await eventually(() => expect(bodies.used()).to.equal(0));
   });
 
-  it('ends with 1008 for who sends a message in thousands of pieces', async () => {
+  it('close a session with 1008 for a message in thousands of fragments', async () => {
     talk = await serveTalk();
     const talker = await talk.open();
     talker.socket.send('"', { fin: false });

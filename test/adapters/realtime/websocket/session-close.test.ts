@@ -1,4 +1,4 @@
-/** What becomes of what a client of a WebSocket said before it went. */
+/** Messages received before a WebSocket closes. */
 import { setImmediate } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -6,11 +6,11 @@ import type { WebSocket } from 'ws';
 import { fakeClock } from '../../../support/fake-clock.js';
 import { serveTalk, type Talk } from './toy-chat.js';
 
-describe('what is said before a WebSocket ends', () => {
+describe('messages before a WebSocket closes', () => {
   let talk: Talk;
   afterEach(() => talk.close());
 
-  it('is done of who went by themselves, and no more of it of who was sent away', async () => {
+  it('are handled when the client closed, and dropped when the server did', async () => {
     talk = await serveTalk({ meanwhile: () => setImmediate() });
     const [ann, bob, eve] = await Promise.all([talk.open('a'), talk.open('b'), talk.open('b')]);
     for (const each of ['one', 'two', 'three', 'four']) ann!.say(each);
@@ -27,7 +27,7 @@ describe('what is said before a WebSocket ends', () => {
     expect(talk.said).to.have.length(4);
   });
 
-  it('comes with the close code: of who went their own, of who was sent away the one we closed with', async () => {
+  it("precede the close code: the client's own, or the one the server sent", async () => {
     talk = await serveTalk();
     const ends: readonly (readonly [code: number, end: (socket: WebSocket, index: number) => void])[] = [
       [1000, (socket) => socket.close(1000)],
@@ -37,7 +37,7 @@ describe('what is said before a WebSocket ends', () => {
       [1006, (socket) => socket.terminate()],
       [1006, (_, index) => talk.speakers[index]!.sink.cut()],
       [1008, (_, index) => talk.speakers[index]!.close(1008)],
-      // Whoever does not answer was sent away all the same.
+      // A client that does not answer the close counts as closed by the server.
       [
         1013,
         (socket, index) => {
@@ -54,7 +54,7 @@ describe('what is said before a WebSocket ends', () => {
     }
   });
 
-  it('takes who went for gone after two seconds, though not all is done of what they said', async () => {
+  it('delay the departure by at most two seconds', async () => {
     const time = fakeClock();
     let go = () => {};
     const going = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** How long a conversation over a WebSocket lasts, what it holds meanwhile, and how its client is slowed down. */
+/** How long a WebSocket session lasts, its buffers, and backpressure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
@@ -7,7 +7,7 @@ import { converseOver, Line } from './fake-socket.js';
 
 const MiB = 1024 * 1024;
 
-describe('a conversation over a WebSocket', () => {
+describe('a WebSocket session', () => {
   let line: Line;
   let time: ReturnType<typeof fakeClock>;
   const timed = () => ({ after: time.after, clock: time });
@@ -19,7 +19,7 @@ describe('a conversation over a WebSocket', () => {
   afterEach(() => void line.emit('close', 1000));
 
   for (const sign of ['message', 'ping', 'pong'])
-    it(`is over 60 s after the last ${sign}, and not before`, () => {
+    it(`ends 60 s after the last ${sign}, and not before`, () => {
       converseOver(line, () => {}, timed());
       time.pass(50_000);
       line.emit(sign, Buffer.from('here'), false);
@@ -29,7 +29,7 @@ describe('a conversation over a WebSocket', () => {
       expect(line.closed).to.equal('cut');
     });
 
-  it('is pinged every 25 s, however long it lasts', () => {
+  it('sends a ping every 25 s', () => {
     converseOver(line, () => {}, timed());
     const pinged: number[] = [];
     for (let seconds = 5; seconds <= 100; seconds += 5) {
@@ -41,7 +41,7 @@ describe('a conversation over a WebSocket', () => {
     expect(pinged).to.deep.equal([25, 50, 75, 100]);
   });
 
-  it('goes on while its client is not read, and as long after that as if it had just been heard', async () => {
+  it('stays open while its client is not read, and as long afterwards as after a message', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
@@ -59,7 +59,7 @@ describe('a conversation over a WebSocket', () => {
     expect(line.closed).to.equal('cut');
   });
 
-  it('is not read any more with 17 messages waiting, nor with more than 64 KiB of them', async () => {
+  it('stops reading with 17 pending messages or more than 64 KiB', async () => {
     const never = new Promise<void>(() => {});
     for (const [size, count] of [
       [10, 16],
@@ -76,7 +76,7 @@ describe('a conversation over a WebSocket', () => {
     }
   });
 
-  it('takes a place for what is answered, and gives it back however that ends', async () => {
+  it('takes a slot for each message and releases it whatever the outcome', async () => {
     const places = createBudget('places', 1);
     const place = places.reserve();
     for (const said of [() => {}, async () => {}]) {
@@ -105,7 +105,7 @@ describe('a conversation over a WebSocket', () => {
     }
   });
 
-  it('is cut once more than 2 MiB of what its client is answered are unread', async () => {
+  it('is closed with more than 2 MiB of unread answers', async () => {
     converseOver(line, () => {});
     line.bufferedAmount = 2 * MiB;
     line.say('one');
@@ -117,7 +117,7 @@ describe('a conversation over a WebSocket', () => {
     expect(line.closed).to.equal('cut');
   });
 
-  it('is left as soon as all is answered of who went before that', async () => {
+  it('ends as soon as all answers are complete if the client left before', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
@@ -136,7 +136,7 @@ describe('a conversation over a WebSocket', () => {
     expect(state.left).to.equal(1);
   });
 
-  it('is left at once by who is sent away, though not all is answered', () => {
+  it('ends at once when closed by the server, despite pending answers', () => {
     const state = converseOver(line, () => new Promise(() => {}));
     for (let count = 0; count < 3; count++) line.say('x');
     state.close(4003);

@@ -1,4 +1,4 @@
-/** Much that is said at once over many WebSockets keeps nobody else waiting for all of it. */
+/** Much traffic over many WebSockets does not block others. */
 import { PassThrough } from 'node:stream';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
@@ -9,7 +9,7 @@ import { runSession } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { Line } from './fake-socket.js';
 
-describe('much that is said over many WebSockets at once', () => {
+describe('traffic of many WebSockets', () => {
   function converse(count: number) {
     const answered: string[] = [];
     const lines = Array.from({ length: count }, (_, who) => {
@@ -32,7 +32,7 @@ describe('much that is said over many WebSockets at once', () => {
     return { answered, lines };
   }
 
-  it('is answered a part at a time, each in its order, and read no faster', async () => {
+  it('is answered in slices, in order per session, with backpressure', async () => {
     const { answered, lines } = converse(4);
     for (const line of lines)
       for (let n = 0; n < 8; n++) line.emit('message', Buffer.alloc(256 * 1024, String(n)), false);
@@ -47,9 +47,9 @@ describe('much that is said over many WebSockets at once', () => {
     for (const line of lines) line.emit('close');
   });
 
-  it('costs by its values, and is answered in turn with what others say', async () => {
+  it('is charged by number of JSON values, and interleaved between sessions', async () => {
     const { answered, lines } = converse(3);
-    // 1 MiB of the cost each: two of them are too much at once.
+    // 1 MiB of cost each: two of them exceed a slice.
     const heavy = (text: string) => Buffer.from(text + ','.repeat(4000));
     for (const line of lines) for (const text of ['a', 'b', 'c']) line.emit('message', heavy(text), false);
     const rounds: string[] = [];
@@ -62,7 +62,7 @@ describe('much that is said over many WebSockets at once', () => {
     for (const line of lines) line.emit('close');
   });
 
-  it('is not understood where it has values without end', async () => {
+  it('is refused for a message with too many values', async () => {
     const { answered, lines } = converse(1);
     for (const sign of [',', '[', '{']) lines[0]!.emit('message', Buffer.from(sign.repeat(4097)), false);
     lines[0]!.emit('message', Buffer.from(`x${','.repeat(2000)}`), false);

@@ -1,4 +1,4 @@
-/** What is said over a WebSocket: understood or not, in order, at a bounded rate, and until the client has gone. */
+/** WebSocket sessions: validation, order, rate limits, and closing. */
 import { once } from 'node:events';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ describe('a conversation over a WebSocket', () => {
   let talk: Talk;
   afterEach(() => talk.close());
 
-  it('is told to everybody in the room, in order, and to nobody else', async () => {
+  it('delivers to everyone in the room in order, and to nobody else', async () => {
     talk = await serveTalk();
     const [ann, bob, eve] = await Promise.all([talk.open('a'), talk.open('a'), talk.open('b')]);
     const texts = Array.from({ length: 200 }, (_, index) => `number ${index}`);
@@ -22,7 +22,7 @@ describe('a conversation over a WebSocket', () => {
     expect(eve!.heard).to.deep.equal([]);
   });
 
-  it('goes on after what was not understood, and says why', async () => {
+  it('continues after an invalid message and answers the reason', async () => {
     talk = await serveTalk();
     const talker = await talk.open();
     const { socket } = talker;
@@ -48,7 +48,7 @@ describe('a conversation over a WebSocket', () => {
     expect(socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it('takes a message of 1 MiB, and ends with 1009 at one byte more, with 1007 at what is no text', async () => {
+  it('accepts 1 MiB, closes with 1009 for one byte more and with 1007 for invalid text', async () => {
     talk = await serveTalk();
     const [fits, larger, broken] = await Promise.all([talk.open(), talk.open(), talk.open()]);
     const around = JSON.stringify({ type: 'say', text: '' }).length;
@@ -62,7 +62,7 @@ describe('a conversation over a WebSocket', () => {
     expect(fits!.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it('comes in pieces, too, with pings in between', async () => {
+  it('accepts fragments with pings in between', async () => {
     talk = await serveTalk();
     const { socket } = await talk.open();
     socket.send('{"type":"say",', { fin: false });
@@ -71,7 +71,7 @@ describe('a conversation over a WebSocket', () => {
     await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'in pieces' }]));
   });
 
-  it('has one message after the other, and slows down who says more than is taken', async () => {
+  it('handles messages one after another, with backpressure', async () => {
     let go = () => {};
     let under = 0;
     const going = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ describe('a conversation over a WebSocket', () => {
     const count = 200;
     for (let index = 0; index < count; index++) talker!.say(`${index} ${large}`, { to: 'nobody' });
     await eventually(() => expect(talk.said).to.have.length(1));
-    // What the network between does not hold stays with its sender.
+    // What the network does not buffer stays with the sender.
     await eventually(() => expect(talker!.socket.bufferedAmount).to.be.greaterThan(50_000_000));
     other!.socket.send('nobody else waits');
     await eventually(() => expect(talk.misunderstood).to.have.length(1));
@@ -101,14 +101,14 @@ describe('a conversation over a WebSocket', () => {
     );
   });
 
-  describe('by the time that passes', () => {
+  describe('over time', () => {
     let time: ReturnType<typeof fakeClock>;
     beforeEach(async () => {
       time = fakeClock();
       talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND });
     });
 
-    it('may have so many messages a second: more are not understood, and who goes on is sent away', async () => {
+    it('limits messages per second: excess is refused, and persistent excess closes', async () => {
       const talker = await talk.open();
       const say = (count: number) => {
         for (let index = 0; index < count; index++) talker.say('again');
@@ -131,21 +131,21 @@ describe('a conversation over a WebSocket', () => {
       expect([taken(), refused()]).to.deep.equal([4 * PER_SECOND, 2]);
     });
 
-    it('ends for who says twice too much in one second, though he never comes back', async () => {
+    it('closes at twice the limit within one second', async () => {
       const talker = await talk.open();
       for (let index = 0; index <= 2 * PER_SECOND; index++) talker.say('again');
       expect((await talker.closed).code).to.equal(1008);
       expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([PER_SECOND, PER_SECOND]);
     });
 
-    it('is pinged every 25 s, and over for who has been silent for 60 s', async () => {
-      // Half-open, as far as anybody can tell.
+    it('sends pings every 25 s and closes after 60 s of silence', async () => {
+      // Half-open: no sign from the peer.
       const [lives, silent] = await Promise.all([talk.open('lives'), talk.open('silent', { autoPong: false })]);
       for (let pings = 1; pings <= 3; pings++) {
         const pinged = once(lives!.socket, 'ping');
         time.pass(25_000);
         await pinged;
-        // The answer has to come before more time passes.
+        // The answer must arrive before time advances further.
         lives!.socket.send('here');
         await eventually(() => expect(talk.misunderstood).to.have.length(pings));
       }
@@ -156,7 +156,7 @@ describe('a conversation over a WebSocket', () => {
     });
   });
 
-  it('counts what waited for an answer before it over all of that time, and not as said in the second after it', async () => {
+  it('spreads messages that waited for an answer over that time', async () => {
     const time = fakeClock();
     let go = () => {};
     const going = new Promise<void>((resolve) => {
@@ -168,13 +168,13 @@ describe('a conversation over a WebSocket', () => {
     await eventually(() => expect(talk.said).to.have.length(1));
     time.pass(2000);
     go();
-    // The first of all was of a second before.
+    // The first one belongs to the second before.
     await eventually(() =>
       expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([3 * PER_SECOND + 1, 1]),
     );
   });
 
-  it('is over within seconds for who has gone while nothing is read of him', async () => {
+  it('ends within seconds when the client left while not being read', async () => {
     const time = fakeClock();
     let go = () => {};
     const going = new Promise<void>((resolve) => {
@@ -193,7 +193,7 @@ describe('a conversation over a WebSocket', () => {
     go();
   });
 
-  it('finds no more left of what may be under way than a request would', async () => {
+  it('leaves the same budget for pending requests as HTTP', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
@@ -212,7 +212,7 @@ describe('a conversation over a WebSocket', () => {
     await eventually(() => expect(talk.said).to.have.length(3));
   });
 
-  it('ends as the service says, once all is delivered', async () => {
+  it('closes as the service says, after everything is delivered', async () => {
     talk = await serveTalk();
     const talker = await talk.open();
     for (let index = 0; index < 50; index++) talk.speakers[0]!.sink.send({ json: `{"type":"said","text":"${index}"}` });
@@ -222,7 +222,7 @@ describe('a conversation over a WebSocket', () => {
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
   });
 
-  it('ends with 1011 when the service fails, and only that one', async () => {
+  it('closes with 1011 when the service fails, and only that session', async () => {
     talk = await serveTalk({
       meanwhile({ text }) {
         if (text === 'fail') throw new Error('at once');
@@ -240,7 +240,7 @@ describe('a conversation over a WebSocket', () => {
     expect(failures.map(({ fields }) => String(fields.err))).to.have.members(['Error: at once', 'Error: later']);
   });
 
-  it('ends with 1011 when the service fails to begin it', async () => {
+  it('closes with 1011 when the service fails to start it', async () => {
     talk = await serveTalk({
       begun() {
         throw new Error('at its beginning');
@@ -252,12 +252,12 @@ describe('a conversation over a WebSocket', () => {
     expect(failures.map(({ fields }) => String(fields.err))).to.deep.equal(['Error: at its beginning']);
   });
 
-  it('is cut for who leaves unread what he is answered', async () => {
+  it('is closed when its client does not read answers', async () => {
     const answer = { json: JSON.stringify({ type: 'said', text: 'x'.repeat(100_000) }) };
     talk = await serveTalk({ meanwhile: () => talk.speakers[0]!.sink.send(answer) });
     const talker = await talk.open();
     talker.socket.pause();
-    // Many more than the network between takes.
+    // Far more than the network buffers.
     for (let said = 0; said < 500; said++) talker.say('again', { to: 'nobody' });
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
     expect(talk.said.length).to.be.lessThan(500);
@@ -265,7 +265,7 @@ describe('a conversation over a WebSocket', () => {
     expect((await talker.closed).code).to.equal(1006);
   });
 
-  it('is cut for who does not read what he is told, and goes on for the others', async () => {
+  it('is closed when its client does not read events; others continue', async () => {
     talk = await serveTalk();
     const [slow, other] = await Promise.all([talk.open(), talk.open()]);
     slow!.socket.pause();

@@ -1,4 +1,4 @@
-/** What is sent over a WebSocket, as the network gets it. */
+/** WebSocket output as the network receives it. */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { socketSink } from '../../../../adapters/realtime/websocket/sink.js';
 
-/** Counts how often it is written to, and with how many bytes in all. */
+/** Counts writes and bytes. */
 function recording() {
   const writes: number[] = [];
   const written: Buffer[] = [];
@@ -35,7 +35,7 @@ function recording() {
   return { writes, written, sink: socketSink(socket, network), socket, network };
 }
 
-/** What a client reads of it, by RFC 6455, section 5.2: each a text in one frame. */
+/** Parses frames by RFC 6455, section 5.2: each a text in one frame. */
 function textsOf(written: readonly Buffer[]): string[] {
   const texts: string[] = [];
   for (let bytes = Buffer.concat(written); bytes.length > 0; ) {
@@ -52,15 +52,15 @@ function textsOf(written: readonly Buffer[]): string[] {
 
 const turn = () => new Promise(setImmediate);
 
-describe('what is sent over a WebSocket', () => {
-  it('goes out in one write where it is sent in one turn, and at once', async () => {
+describe('WebSocket output', () => {
+  it('is written at once, in one write per turn', async () => {
     const { writes, sink, socket } = recording();
-    // As events are told: by a promise that is settled.
+    // Events arrive through settled promises.
     await turn();
     for (const json of ['{"one":1}', '{"two":2}']) sink.send({ json });
     await Promise.resolve().then(() => sink.send({ json: '{"three":3}' }));
     await turn();
-    // A header of two bytes and the frame, three times.
+    // A two-byte header and the frame, three times.
     expect(writes).to.deep.equal([11 + 11 + 13]);
     sink.send({ json: '{}' });
     await turn();
@@ -68,9 +68,9 @@ describe('what is sent over a WebSocket', () => {
     socket.terminate();
   });
 
-  it('is whole however long it is, and the same for all who get it', async () => {
+  it('is complete at any length and equal for all recipients', async () => {
     const { written, sink, socket } = recording();
-    // Where the number of bytes, not of characters, needs more room in a header: 126 and 65,536, with quotes.
+    // Sizes where the header grows, in bytes rather than characters: 126 and 65,536, with quotes.
     for (const length of [0, 121, 122, 123, 124, 65_531, 65_532, 65_533, 200_000]) {
       const frame = { json: JSON.stringify(`é${'x'.repeat(length)}`.slice(0, length)) };
       const other = recording();
@@ -83,7 +83,7 @@ describe('what is sent over a WebSocket', () => {
     socket.terminate();
   });
 
-  it('ends with the code of what is over, 1000 unless given, and with 1012 where its client is to come back', () => {
+  it('ends with the given code, 1000 by default, and 1012 where the client is to reconnect', () => {
     for (const [how, code, expected] of [
       ['over', undefined, 1000],
       ['over', 4003, 4003],
@@ -98,7 +98,7 @@ describe('what is sent over a WebSocket', () => {
     }
   });
 
-  it('hears each time that the network has taken everything', () => {
+  it('reports each time the network has taken everything', () => {
     const { sink, socket, network } = recording();
     let drains = 0;
     sink.onDrain(() => void drains++);
@@ -107,7 +107,7 @@ describe('what is sent over a WebSocket', () => {
     socket.terminate();
   });
 
-  it('hears that the connection is over, also where it was before', async () => {
+  it('reports that the connection has closed, also if it was closed before', async () => {
     const { sink, socket } = recording();
     let closes = 0;
     sink.onClose(() => void closes++);
@@ -117,7 +117,7 @@ describe('what is sent over a WebSocket', () => {
     expect(closes).to.equal(2);
   });
 
-  it("is nobody's once the connection is being closed", async () => {
+  it('is discarded while the connection is closing', async () => {
     const { writes, sink, socket } = recording();
     sink.end('over');
     await turn();
@@ -128,7 +128,7 @@ describe('what is sent over a WebSocket', () => {
     socket.terminate();
   });
 
-  it('is not held back where it is much: what is unread is what the network did not take', () => {
+  it('is not held back when large: unread is what the network has not taken', () => {
     const { writes, sink, socket } = recording();
     sink.send({ json: JSON.stringify('x'.repeat(20_000)) });
     expect(writes).to.have.lengthOf(1);

@@ -1,4 +1,4 @@
-/** A toy service of one WebSocket: who is in a room is told what is said there. */
+/** A toy service over one WebSocket that broadcasts messages within a room. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { ListenOptions } from '../../../../adapters/http/server/http-server.js';
@@ -27,20 +27,20 @@ const serverMessages = {
 };
 
 export interface Talk extends Toys {
-  /** What the service was told, in order. */
+  /** Messages the service received, in order. */
   readonly said: readonly Message[];
   readonly misunderstood: readonly MessageError[];
   readonly left: readonly string[];
-  /** The close codes of those who left. */
+  /** Close codes of departed clients. */
   readonly codes: readonly number[];
   readonly speakers: readonly SessionControl[];
   open(room?: string, options?: ConstructorParameters<typeof WebSocket>[2]): Promise<Talker>;
 }
 
 export interface TalkOptions extends Partial<ListenOptions> {
-  /** What is done about a message before it is told on. */
+  /** Work on a message before it is broadcast. */
   readonly meanwhile?: (message: Message) => Promise<void> | void;
-  /** What is done when a conversation begins. */
+  /** Work when a session begins. */
   readonly begun?: () => void;
   readonly perSecond?: number;
   readonly policy?: Partial<ServicePolicy>;
@@ -131,10 +131,10 @@ export async function serveTalk({
 
 export interface Talker {
   readonly socket: WebSocket;
-  /** What it was told, in order. */
+  /** Messages the client received, in order. */
   readonly heard: readonly Message[];
   say(text: string, more?: object): void;
-  /** The code and reason it was closed with. */
+  /** The code and reason of the close. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 

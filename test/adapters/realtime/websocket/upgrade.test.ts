@@ -1,4 +1,4 @@
-/** Who is let onto a WebSocket, and what everybody else is told: it is a request like every other. */
+/** WebSocket upgrades: admission, and refusals like any other request. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -20,11 +20,11 @@ const HANDSHAKE = {
   'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-describe('an upgrade to a WebSocket', () => {
+describe('a WebSocket upgrade', () => {
   let talk: Talk;
   afterEach(() => talk.close());
 
-  /** What comes back until the connection is closed. */
+  /** Everything received until the connection is closed. */
   async function raw(lines: readonly string[], headers: object = {}, body = '') {
     const socket = connect(talk.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -36,7 +36,7 @@ describe('an upgrade to a WebSocket', () => {
     raw([`${method} ${path} HTTP/1.1`], headers, body);
   const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
-  it('opens where the caller is admitted, whatever its query, and tells in the log that it did', async () => {
+  it('is accepted for an admitted caller with any query, and logged', async () => {
     talk = await serveTalk();
     const talker = await talk.open('a?version=2');
     talker.say('hello');
@@ -44,7 +44,7 @@ describe('an upgrade to a WebSocket', () => {
     await eventually(() => talk.lines.some(({ fields }) => fields.status === 101));
   });
 
-  it('is refused with the answer of a request: status, headers and body, and the connection ends', async () => {
+  it('is refused with an ordinary answer (status, headers, body), and the connection ends', async () => {
     talk = await serveTalk();
     const answer = await asked({ ...HANDSHAKE, 'X-Stranger': '1', 'X-Request-Id': 'mine' });
     expect(statusOf(answer)).to.equal(401);
@@ -58,7 +58,7 @@ describe('an upgrade to a WebSocket', () => {
     expect(talk.speakers).to.have.length(0);
   });
 
-  it('meets the guard of its service, unknown paths and other methods like every request', async () => {
+  it("passes the service's guard, and fails for unknown paths and other methods like every request", async () => {
     const guard: Guard = ({ headers }) => (headers.host?.startsWith('127.') ? undefined : problem(403, 'Not you'));
     talk = await serveTalk({ policy: { guard } });
     expect(statusOf(await asked({ ...HANDSHAKE, Host: 'evil.example' }))).to.equal(403);
@@ -67,7 +67,7 @@ describe('an upgrade to a WebSocket', () => {
     expect(statusOf(await asked({ ...HANDSHAKE, 'X-Request-Id': 'a'.repeat(300) }, '/talk/a%ZZ'))).to.equal(404);
   });
 
-  it('is asked for where there is none, and must be one that can be', async () => {
+  it('is required where the route needs one, and must be valid', async () => {
     talk = await serveTalk();
     const none = await talk.ask('/talk/a');
     expect([none.status, none.json.error]).to.deep.equal([426, 'This route is a WebSocket; send an upgrade request']);
@@ -90,7 +90,7 @@ describe('an upgrade to a WebSocket', () => {
   };
   const JSON_BODY = { ...H2C, 'Content-Type': 'application/json' };
 
-  it('is passed over where it is for another protocol: bodies come in, and the connection goes on', async () => {
+  it('to another protocol is ignored: bodies arrive and the connection stays open', async () => {
     talk = await serveTalk();
     const socket = connect(talk.port, '127.0.0.1');
     let heard = '';
@@ -112,7 +112,7 @@ describe('an upgrade to a WebSocket', () => {
     ask('POST /post', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
     socket.write('d\r\n{"said":"ä"}\r\n0\r\n\r\n');
     await eventually(() => expect(heard).to.match(/\{"said":"ä"\}$/));
-    // Behind one that is not answered yet, and before one that asks for nothing.
+    // Behind a pending request, and before an ordinary one.
     ask('GET /plain', {});
     ask('POST /post', { ...JSON_BODY, 'Content-Length': '2' });
     socket.write('{}');
@@ -123,7 +123,7 @@ describe('an upgrade to a WebSocket', () => {
       [200, 200, 200, 200, 200, 404, 426].map((each) => `HTTP/1.1 ${each}`),
     );
     expect(heard).not.to.match(/^Connection: close\r$/m);
-    // However often one connection asks for it, nothing is left of each time.
+    // Repeated upgrade requests on one connection leave nothing behind.
     const warnings: Error[] = [];
     const warned = (warning: Error) => void warnings.push(warning);
     process.on('warning', warned);
@@ -136,25 +136,25 @@ describe('an upgrade to a WebSocket', () => {
     socket.destroy();
   });
 
-  it('to a WebSocket has no body, wherever it is asked for', async () => {
+  it('must not have a body', async () => {
     talk = await serveTalk();
     const headers = { ...HANDSHAKE, 'Content-Type': 'application/json', 'Content-Length': '2' };
     expect(statusOf(await asked(headers, '/post', 'POST', '{}'))).to.equal(501);
   });
 
-  it('waits for the answers to what came before it on its connection', async () => {
+  it('waits for answers to earlier requests on its connection', async () => {
     talk = await serveTalk();
     const first = `GET /plain HTTP/1.1\r\nHost: 127.0.0.1:${talk.port}\r\n\r\n`;
     const answer = await raw([`${first}GET /talk/a HTTP/1.1`], { ...HANDSHAKE, 'X-Stranger': '1' });
     expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 401']);
   });
 
-  it('loses nothing that came with it', async () => {
+  it('keeps data that arrived with it', async () => {
     talk = await serveTalk();
     const socket = connect(talk.port, '127.0.0.1');
     const headers = Object.entries({ Host: '127.0.0.1', ...HANDSHAKE }).map(([name, value]) => `${name}: ${value}`);
     const message = Buffer.from(JSON.stringify({ type: 'say', text: 'at once' }));
-    // Masked with zeros: as it is.
+    // A mask of zeros leaves the text as is.
     const framed = Buffer.concat([Buffer.from([0x81, 0x80 | message.length, 0, 0, 0, 0]), message]);
     socket.write(Buffer.concat([Buffer.from(`GET /talk/a HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`), framed]));
     await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'at once' }]));
@@ -162,7 +162,7 @@ describe('an upgrade to a WebSocket', () => {
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
   });
 
-  it('leaves the service whole when clients break off in its middle', async () => {
+  it('survives clients that disconnect during the handshake', async () => {
     talk = await serveTalk();
     for (const cut of [1, 40, 120, 180]) {
       const socket = connect(talk.port, '127.0.0.1');
@@ -176,7 +176,7 @@ describe('an upgrade to a WebSocket', () => {
     await eventually(() => expect(talker.heard).to.have.length(1));
   });
 
-  it('tells the sockets to come back when the service stops', async () => {
+  it('tells sockets to reconnect on shutdown', async () => {
     talk = await serveTalk();
     const talker = await talk.open();
     await talk.close();
@@ -184,7 +184,7 @@ describe('an upgrade to a WebSocket', () => {
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
   });
 
-  it('takes a place among the streams of its network until it is closed', async () => {
+  it('counts among the streams of its network until closed', async () => {
     talk = await serveTalk({ budgets: { ...createBudgets(), streams: createBudget('streams', 1) } });
     const first = await talk.open();
     expect(statusOf(await asked(HANDSHAKE))).to.be.oneOf([429, 503]);
@@ -193,7 +193,7 @@ describe('an upgrade to a WebSocket', () => {
     await eventually(async () => (await talk.open()).socket.readyState === WebSocket.OPEN);
   });
 
-  it('stands in the document with what is said on it', async () => {
+  it('is documented with its messages', async () => {
     talk = await serveTalk();
     const says = { hello: { type: 'object' } };
     const route = {
@@ -209,7 +209,7 @@ describe('an upgrade to a WebSocket', () => {
     expect(get.responses).to.include.keys('101', '426');
   });
 
-  it('is no way for a client that was never a WebSocket', async () => {
+  it('is refused to clients that do not speak WebSocket', async () => {
     talk = await serveTalk();
     const stranger = new WebSocket(`${talk.url.replace('http', 'ws')}/talk/a`, [], {
       headers: { 'X-Stranger': '1' },
