@@ -28,8 +28,8 @@ export const aes256gcm: Cipher = {
     return (deflated ? inflateRawSync(plain) : plain).toString('utf8');
   },
 
-  sealBytes: encrypt,
-  openBytes: decrypt,
+  sealBytes: (key, bytes) => encrypt(key, bytes),
+  openBytes: (key, sealed) => decrypt(key, sealed),
 
   digester(key, purpose) {
     const derived = Buffer.from(hkdfSync('sha256', key, '', `annals digest ${purpose}`, 32)).toString('hex');
@@ -53,16 +53,18 @@ function freshNonce(): Buffer {
   return nonces.subarray(used - NONCE, used);
 }
 
-function encrypt(key: Buffer, plain: Uint8Array): Buffer {
+/** @param context Must be given again to decrypt, such as the name of the owner. */
+export function encrypt(key: Buffer, plain: Uint8Array, context = ''): Buffer {
   const nonce = freshNonce();
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-function decrypt(key: Buffer, sealed: Uint8Array): Buffer {
+/** Throws if the ciphertext is forged or damaged, or belongs to another key or context. */
+export function decrypt(key: Buffer, sealed: Uint8Array, context = ''): Buffer {
   if (sealed.length < NONCE + TAG) throw new Error('the ciphertext is too short');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE));
-  decipher.setAuthTag(sealed.subarray(-TAG));
+  decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-TAG));
   const plain = decipher.update(sealed.subarray(NONCE, -TAG));
   // Checks the tag. GCM returns no further bytes.
   decipher.final();

@@ -1,5 +1,6 @@
 /** Wraps keys under a secret with AES-256-GCM, each bound to its owner's name, so that none can be swapped. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { decrypt, encrypt } from './cipher.js';
 
 /** Minimum length of a configured secret, long enough not to be guessed. */
 export const SECRET_CHARACTERS = 32;
@@ -29,26 +30,13 @@ export interface Wrapping {
   unwrap(name: string, wrapped: Uint8Array): Buffer;
 }
 
-const ALGORITHM = 'aes-256-gcm';
-const NONCE = 12;
-const TAG = 16;
-
 export function wrappingUnder(secret: string): Wrapping {
   const derived = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `annals ${purpose}`, length));
   const key = derived('key wrapping', 32);
   return {
     id: derived('name of a secret', 12).toString('base64url'),
-    wrap(name, plain) {
-      const nonce = randomBytes(NONCE);
-      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(name));
-      return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-    },
-    unwrap(name, wrapped) {
-      if (wrapped.length < NONCE + TAG) throw new Error('a wrapped key is too short');
-      const decipher = createDecipheriv(ALGORITHM, key, wrapped.subarray(0, NONCE), { authTagLength: TAG });
-      decipher.setAAD(Buffer.from(name)).setAuthTag(wrapped.subarray(-TAG));
-      return Buffer.concat([decipher.update(wrapped.subarray(NONCE, -TAG)), decipher.final()]);
-    },
+    wrap: (name, plain) => encrypt(key, plain, name),
+    unwrap: (name, wrapped) => decrypt(key, wrapped, name),
   };
 }

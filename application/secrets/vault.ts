@@ -1,8 +1,7 @@
 /** Key vault: encrypts and decrypts secrets with the key of their subject (docs/guide/erasure.md). */
 import { LRUCache } from 'lru-cache';
-import { estimateBytes, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
+import { createSingleFlight, estimateBytes, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import { type Cache, type Digester, UndecryptableError, type Vault } from '../ports/index.js';
-import { createPlaintextCache } from './plaintext-cache.js';
 
 /** Key storage, outside the event log and its backups. */
 export interface KeyStore {
@@ -73,34 +72,21 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
   let forgetCount = 0;
 
   /** Caches a copy: a buffer from the driver may be a few bytes of a large one. */
-  const cacheKey = (subject: string, key: Buffer) => {
-    const copy = Buffer.alloc(key.length);
-    key.copy(copy);
-    keyCache.set(subject, copy);
-  };
+  const cacheKey = (subject: string, key: Buffer) => void keyCache.set(subject, Buffer.alloc(key.length, key));
 
-  /** Key reads in progress, shared by concurrent callers. */
-  const keyReads = new Map<string, ReturnType<KeyStore['read']>>();
+  const singleFlight = createSingleFlight();
 
-  const readKey = async (subject: string) => {
-    const before = forgetCount;
-    const key = await keys.read(subject);
-    if (key && key !== 'destroyed' && forgetCount === before) cacheKey(subject, key);
-    return key;
-  };
-
-  const keyOf = (subject: string) => {
-    const current = keyReads.get(subject);
-    if (current) return current;
-    const read = readKey(subject).finally(() => {
-      if (keyReads.get(subject) === read) keyReads.delete(subject);
+  /** Reads a key, once for concurrent callers; never shares a read that began before a `forget`. */
+  const readKey = (subject: string) =>
+    singleFlight(`${forgetCount} ${subject}`, async () => {
+      const before = forgetCount;
+      const key = await keys.read(subject);
+      if (key && key !== 'destroyed' && forgetCount === before) cacheKey(subject, key);
+      return key;
     });
-    keyReads.set(subject, read);
-    return read;
-  };
 
   const currentKey = async (subject: string) => {
-    const key = keyCache.get(subject) ?? (await keyOf(subject));
+    const key = keyCache.get(subject) ?? (await readKey(subject));
     return key === 'destroyed' ? undefined : key;
   };
 
@@ -109,7 +95,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
    * one.
    */
   async function withKey<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
-    const key = keyCache.get(subject) ?? (await keyOf(subject));
+    const key = keyCache.get(subject) ?? (await readKey(subject));
     if (key === 'destroyed') return undefined;
     try {
       if (!key) throw new Error('the key is missing');
@@ -143,7 +129,6 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     forgetCount++;
     destroyed.set(subject, true);
     keyCache.delete(subject);
-    keyReads.delete(subject);
     plaintexts.forget(subject);
     justSealed.forget(subject);
   };
@@ -222,5 +207,51 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
       { name: 'secrets', limitBytes: PLAINTEXT_BYTES, bytes: plaintexts.bytes },
       { name: 'fresh-secrets', limitBytes: JUST_SEALED_BYTES, bytes: justSealed.bytes },
     ],
+  };
+}
+
+interface Plaintext {
+  readonly subject: string;
+  readonly secret: object;
+}
+
+/** Bytes per entry for the two indexes, and for objects that readers derive from a secret and hold as long. */
+const ENTRY_BYTES = 800;
+
+/** Caches recently decrypted secrets by their ciphertext, because decryption costs more than a lookup. */
+export function createPlaintextCache(limitBytes: number) {
+  const bySubject = new Map<string, Set<string>>();
+  const plaintexts = new LRUCache<string, Plaintext>({
+    maxSize: limitBytes,
+    sizeCalculation: ({ secret }, sealed) => ENTRY_BYTES + estimateBytes(sealed) + estimateBytes(secret),
+    dispose({ subject }, sealed) {
+      const ciphertexts = bySubject.get(subject);
+      ciphertexts?.delete(sealed);
+      if (ciphertexts?.size === 0) bySubject.delete(subject);
+    },
+  });
+
+  return {
+    get(subject: string, sealed: string): object | undefined {
+      const entry = plaintexts.get(sealed);
+      return entry?.subject === subject ? entry.secret : undefined;
+    },
+
+    set(subject: string, sealed: string, secret: object): void {
+      plaintexts.set(sealed, { subject, secret });
+      if (!plaintexts.has(sealed)) return;
+      const ciphertexts = bySubject.get(subject);
+      if (ciphertexts) ciphertexts.add(sealed);
+      else bySubject.set(subject, new Set([sealed]));
+    },
+
+    delete: (sealed: string): void => void plaintexts.delete(sealed),
+
+    /** Drops all secrets of a subject. */
+    forget(subject: string): void {
+      for (const sealed of [...(bySubject.get(subject) ?? [])]) plaintexts.delete(sealed);
+    },
+
+    bytes: (): number => plaintexts.calculatedSize,
   };
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { estimateBytes } from '../../../application/concurrency/estimate-size.js';
-import { createPlaintextCache } from '../../../application/secrets/plaintext-cache.js';
+import { createPlaintextCache } from '../../../application/secrets/vault.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 
 describe('what a value is counted as', () => {
