@@ -1,8 +1,53 @@
-/** Routes room events to client streams. Streams are keyed by room id and end with the room. */
-import type { RoomsEvent } from '../../domain/rooms/catalog.js';
+/**
+ * What clients of a room receive: views of its participants and messages, with times in ISO 8601 and public keys as JWKs
+ * for `crypto.subtle.importKey`; and the audience of its events. Streams are keyed by room id and end with the room.
+ */
+import type { Envelope, RoomsEvent, SigningPublicKey } from '../../domain/rooms/catalog.js';
+import type { Participant } from '../../domain/rooms/room.js';
 import type { RevealedEvent } from '../ports/index.js';
 import type { Audience, Delivery, Message } from '../subscription/index.js';
-import { iso, messageView, participantView } from './views.js';
+
+export interface ParticipantView {
+  readonly id: string;
+  readonly name: string;
+  readonly joinedAt: string;
+  readonly signingPublicKey: (SigningPublicKey & { ext: true; key_ops: readonly ['verify'] }) | null;
+}
+
+export interface MessageView extends Envelope {
+  readonly id: string;
+  readonly roomId: string;
+  readonly senderId: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** A message with its envelope decrypted. */
+export interface PostedMessage {
+  readonly id: string;
+  readonly roomId: string;
+  readonly senderId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly envelope: Envelope;
+}
+
+export const iso = (time: number): string => new Date(time).toISOString();
+
+export function participantView({
+  id,
+  name,
+  joinedAt,
+  signingPublicKey,
+}: Omit<Participant, 'tokenHash'>): ParticipantView {
+  const key = signingPublicKey && { ...signingPublicKey, ext: true as const, key_ops: ['verify'] as const };
+  return { id, name, joinedAt: iso(joinedAt), signingPublicKey: key };
+}
+
+export function messageView(message: PostedMessage): MessageView {
+  const { id, roomId, senderId, createdAt, expiresAt, envelope } = message;
+  return { ...envelope, id, roomId, senderId, createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+}
 
 /**
  * Ended rooms that are being erased, with the final message of their streams. A client that was authenticated just

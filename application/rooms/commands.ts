@@ -6,8 +6,8 @@ import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
+import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
 import { hashOf, isRoomId, type RoomSession, sessionToken } from './authenticate.js';
-import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 export interface RoomPorts {
   readonly handle: HandleCommand;

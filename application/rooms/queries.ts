@@ -1,16 +1,23 @@
-/** Reads the state of a room from the read model and decrypts it. */
-import type { RoomsEvent } from '../../domain/rooms/catalog.js';
-import { messagesStream } from '../../domain/rooms/messages.js';
-import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
-import type { Rejection } from '../../domain/shared/index.js';
+/** Reads the state of a room from the read model, decrypts it, and caches the result. */
+import { LRUCache } from 'lru-cache';
+import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
+import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { isOpen, notFound, type Participant, roomStream } from '../../domain/rooms/room.js';
+import type { Erasing, Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import { createFairSemaphore, createFreshSingleFlight, createSliceQueue, REQUEST_MS } from '../concurrency/index.js';
+import {
+  createFairSemaphore,
+  createFreshSingleFlight,
+  createSliceQueue,
+  estimateBytes,
+  REQUEST_MS,
+} from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
-import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
-import { roomAggregate } from './aggregates.js';
+import type { Cache, Clock, Position, ProjectionProgress, RevealedEvent, Rows, Vault } from '../ports/index.js';
+import type { LiveEvent } from '../subscription/index.js';
+import { messagesAggregate, roomAggregate } from './aggregates.js';
+import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
 import type { RoomSession } from './authenticate.js';
-import { type CachedRoom, isComplete, isSameContent, type RoomCache } from './room-cache.js';
-import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow extends PositionedRow {
   /** Only on the room's own row, which sorts first. */
@@ -176,3 +183,86 @@ function toPage({ head, messages, position }: RoomContents, after?: string): Roo
   const requested = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
   return { json: head + requested.join() + EMPTY_END, position };
 }
+
+/** State of a room's streams on this node, updated by its own appends and by the live feed. */
+interface RoomContent {
+  /** The aggregate's own array: its identity changes with every join and when the room ends. */
+  readonly participants: readonly Participant[];
+  /** Revision of the newest message. */
+  readonly revision: number;
+}
+
+interface CachedRoom {
+  readonly content: RoomContent;
+  /** The JSON of the room up to its messages. */
+  readonly head: string;
+  /** The JSON of each message by its id, oldest first. */
+  readonly messages: ReadonlyMap<string, string>;
+  /** All events up to this position are included. */
+  readonly position: Position;
+}
+
+type Ended = RoomsEvent<Erasing<typeof catalog>>;
+
+const ENDINGS: { readonly [type in Ended['type']]: true } = { RoomBurned: true, RoomExpired: true, RoomErased: true };
+const hasEnded = (event: LiveEvent<typeof catalog>): event is RevealedEvent<Ended> => event.type in ENDINGS;
+
+/** Bytes of decrypted rooms. */
+const SHOWN_BYTES = 12 * 1024 * 1024;
+
+export type RoomCache = ReturnType<typeof createRoomCache>;
+
+/** Caches the decrypted JSON of rooms. Valid while no event changes the room. */
+export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES) {
+  const rooms = new LRUCache<string, CachedRoom>({
+    maxSize: limitBytes,
+    maxEntrySize: limitBytes / 2,
+    sizeCalculation: ({ head, messages }, roomId) => sum([roomId, head, ...messages.keys(), ...messages.values()]),
+  });
+
+  /** Undefined if this node has not cached both streams up to their ends. */
+  const content = (roomId: string): RoomContent | undefined => {
+    const room = streams.cached(roomAggregate, roomStream(roomId));
+    const messages = streams.cached(messagesAggregate, messagesStream(roomId));
+    return room && messages && { participants: room.state.participants, revision: messages.revision };
+  };
+
+  let livePosition: Position = 0n;
+
+  return {
+    content,
+    /** The last cached state, possibly outdated. */
+    get: (roomId: string) => rooms.get(roomId),
+    /** Handles the events of the live feed: drops ended rooms, so that no message content stays in memory. */
+    onEvent(event: LiveEvent<typeof catalog>): void {
+      if (hasEnded(event)) rooms.delete(event.data.roomId);
+      livePosition = event.position;
+    },
+    /** Position that the live feed has reached; `content` is current up to it. */
+    livePosition: () => livePosition,
+    /** Whether a room with these encrypted messages fits the cache. */
+    fits: (messages: readonly { readonly secret: string }[]): boolean =>
+      messages.reduce((all, { secret }) => all + MESSAGE_OVERHEAD_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
+    /** Must be called in the same tick in which `room.content` was read. */
+    set: (roomId: string, room: CachedRoom): void => void rooms.set(roomId, room),
+    cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize } satisfies Cache,
+  };
+}
+
+const isSameContent = (cached: RoomContent, current: RoomContent | undefined): boolean =>
+  cached.participants === current?.participants && cached.revision === current.revision;
+
+/** Whether the rows are complete: a lagging projector writes several rows one by one. */
+export const isComplete = (
+  { participants, revision }: RoomContent,
+  people: readonly unknown[],
+  messages: readonly { readonly revision: number }[],
+): boolean =>
+  people.length === participants.length &&
+  messages.at(-1)?.revision === revision &&
+  messages.length === Math.min(revision + 1, MAX_MESSAGES);
+
+const ENTRY_BYTES = 100;
+/** Upper bound for a message's JSON beside its secret, with its map entry. */
+const MESSAGE_OVERHEAD_BYTES = 1000;
+const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + estimateBytes(each), 0);

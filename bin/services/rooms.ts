@@ -8,8 +8,7 @@ import { createRoomAuthenticator } from '../../application/rooms/authenticate.js
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
 import { createRoomExpiry, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
-import { createRoomQueries } from '../../application/rooms/queries.js';
-import { createRoomCache } from '../../application/rooms/room-cache.js';
+import { createRoomCache, createRoomQueries } from '../../application/rooms/queries.js';
 import { catalog } from '../../domain/rooms/catalog.js';
 import { state } from '../../projections/rooms/room-state.js';
 import { relayMembers, type Service } from '../node/service.js';

@@ -1,8 +1,7 @@
 /** Large rooms are read few at a time, and once for all who wait: many readers at once took the memory of the process. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { createRoomCache } from '../../../application/rooms/room-cache.js';
+import { createRoomCache, createRoomQueries } from '../../../application/rooms/queries.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';

@@ -3,8 +3,7 @@ import type { Position, RecordedEvent, Rows } from '../../../application/ports/i
 import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
 import { createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
-import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { createRoomCache } from '../../../application/rooms/room-cache.js';
+import { createRoomCache, createRoomQueries } from '../../../application/rooms/queries.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';

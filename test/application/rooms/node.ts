@@ -5,8 +5,12 @@ import { createRoomAuthenticator } from '../../../application/rooms/authenticate
 import { type CommandResult, createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';
-import { createRoomQueries, type RoomPage, type RoomView } from '../../../application/rooms/queries.js';
-import { createRoomCache } from '../../../application/rooms/room-cache.js';
+import {
+  createRoomCache,
+  createRoomQueries,
+  type RoomPage,
+  type RoomView,
+} from '../../../application/rooms/queries.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
