@@ -1,105 +1,114 @@
-/** Loads aggregates: from the cache, or by folding their streams. */
-import {
-  type Catalog,
-  type Decider,
-  type DomainEvent,
-  type EventSpec,
-  evolveOf,
-  type Rejection,
-} from '../../domain/shared/index.js';
-import { createFreshSingleFlight, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
-import type { Cache, DecryptEvent, EventLog, RecordedEvent, RevealedEvent } from '../ports/index.js';
+/**
+ * Loads aggregates: from a cache (LRU), or by folding their streams. Cached ones become stale when other nodes append to
+ * their streams.
+ */
+import { LRUCache } from 'lru-cache';
+import { type DomainEvent, evolveOf } from '../../domain/shared/index.js';
+import { createFreshSingleFlight, estimateBytes, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
+import type { DecryptEvent, EventLog, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import { asErasedEvent } from '../secrets/index.js';
-import {
-  type AggregateCacheOptions,
-  type CommandRange,
-  createAggregateCache,
-  emptyAggregate,
-  type LoadedAggregate,
-  recordCommand,
-} from './aggregate-cache.js';
+import type { Aggregate, AggregateStore, CommandRange, LoadedAggregate, ReloadOptions } from './aggregate.js';
 import { asEvent } from './event-envelope.js';
 import { findReplayStart, readForward } from './read-stream-pages.js';
 
-/** Definition of an aggregate: its decider, its events and the retention of its streams. */
-export interface Aggregate<State, Command, Event extends DomainEvent> {
-  readonly decider: Decider<State, Command, Event>;
-  /** Contains every event that the decider returns. */
-  readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
-  /** Event types with secrets that the decider reads; default `all`. Other events are folded as if erased. */
-  readonly decrypts?: 'all' | 'none' | readonly Event['type'][];
-  /** Events its streams retain (`$maxCount`); older ones are no longer in the log. */
-  readonly maxCount?: number;
-  /** Its streams have a `$maxAge`: a live stream may have no events left. */
-  readonly maxAge?: true;
-  /** Whether an event contains the whole state: a stream is read from the newest on, and forgets older idempotency keys. */
-  readonly isSnapshotEvent?: (event: RecordedEvent) => boolean;
-  /** How the subject of a stream ends, if it can. */
-  readonly termination?: Termination<State>;
-  /** Whether a command creates its stream, with a derived id: nothing is read, and a repetition conflicts on append. */
-  creates?(command: Command): boolean;
-}
-
-export interface Termination<State> {
-  /** Result of every command after the end, or once the stream is deleted. */
-  readonly rejection: Rejection;
-  /** Whether an event has ended the subject. */
-  isEnded?(state: State): boolean;
-  /** When the subject expires, Unix ms. */
-  endsAt?(state: State): number;
-}
-
-export interface ReloadOptions {
-  /** Called with every event read, oldest first. */
-  readonly onEvent: (event: RecordedEvent) => void;
-  /** Reads from just after this revision, even if later events are cached already. */
-  readonly after?: number | undefined;
-}
-
-export interface AggregateStore {
-  /** Returns the cached aggregate, or reads it from the log. */
-  load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<LoadedAggregate<S>>;
-  /** Returns the cached aggregate unless the live feed has delivered newer events; never reads the log. */
-  cached<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): LoadedAggregate<S> | undefined;
-  /** Reads the aggregate, or its new events, from the log. */
-  reload<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    options?: ReloadOptions,
-  ): Promise<LoadedAggregate<S>>;
-  /** Reads the state just after a revision. */
-  asOf<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    revision: number,
-  ): Promise<LoadedAggregate<S>>;
-  /** Reads the events of a command, decrypted; empty once the log has dropped them. */
-  eventsOfCommand<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    command: CommandRange,
-  ): Promise<readonly RevealedEvent<E>[]>;
-  /** Caches the result of an append by this process. */
-  remember<S>(stream: string, loaded: LoadedAggregate<S>): void;
-  /** Caches a state folded elsewhere; newer events are read from the log before its first use. */
-  seed<S>(stream: string, loaded: LoadedAggregate<S>): void;
-  /** Marks cached aggregates stale when other nodes append; call it with every event of the live feed. */
-  onEvent(event: RecordedEvent): void;
-  /** Drops a stream from the cache, because its data was erased. */
-  forget(stream: string): void;
-  readonly caches: readonly [Cache, Cache];
-}
-
+/** Bytes of all small aggregates. */
+const SMALL_BYTES = 16 * 1024 * 1024;
+/** Bytes of all large aggregates: in a cache of their own, so that they do not evict all others. */
+const LARGE_BYTES = 192 * 1024 * 1024;
+/** Share of the small cache from which an aggregate counts as large. */
+const LARGE_SHARE = 1 / 8;
+/**
+ * Largest share of the large cache that one aggregate is charged. What a whole service decides on stays cached at any
+ * size: reading it from the beginning takes longer than a request may.
+ */
+const MAX_SHARE = 1 / 4;
 /** Events decrypted before other work may run; each may be large. */
 const DECRYPTED_TOGETHER = 16;
+
+/** Returns the aggregate of a stream without events. */
+export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
+  state,
+  revision: -1,
+  position: 0n,
+  keyed: new Map(),
+  deleted: false,
+});
+
+/** Adds the events of a keyed command to the idempotency index, and drops commands beyond `maxCount`. */
+export function recordCommand(
+  { maxCount = Number.POSITIVE_INFINITY }: { readonly maxCount?: number },
+  keyed: Map<string, CommandRange>,
+  { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
+  { first, last }: CommandRange,
+): void {
+  if (commandId && fingerprint) {
+    keyed.set(commandId, { first: Math.min(first, keyed.get(commandId)?.first ?? first), last });
+  }
+  for (const [oldest, command] of keyed) {
+    if (command.last > last - maxCount) break;
+    keyed.delete(oldest);
+  }
+}
+
+export interface AggregateCacheOptions {
+  readonly smallBytes?: number;
+  readonly largeBytes?: number;
+}
+
+/** A cached aggregate, or the place of one that is being read for the first time. */
+interface Entry {
+  loaded: LoadedAggregate<unknown> | undefined;
+  /** Newest revision seen on the live feed; if it is beyond `loaded`, the entry is stale. */
+  newest: number;
+  /** The log was not checked for newer events yet. */
+  isUnverified: boolean;
+}
 
 export function createAggregateStore(
   log: EventLog,
   decrypt: DecryptEvent,
-  cacheOptions?: AggregateCacheOptions,
+  { smallBytes = SMALL_BYTES, largeBytes = LARGE_BYTES }: AggregateCacheOptions = {},
 ): AggregateStore {
-  const cache = createAggregateCache(cacheOptions);
+  const sizeOf = ({ loaded }: Entry, stream: string) => estimateBytes(stream) + estimateBytes(loaded);
+  const small = new LRUCache<string, Entry>({ maxSize: smallBytes, sizeCalculation: sizeOf });
+  const large = new LRUCache<string, Entry>({
+    maxSize: largeBytes,
+    sizeCalculation: (entry, stream) => Math.min(sizeOf(entry, stream), largeBytes * MAX_SHARE),
+  });
+  /** Real size, not the capped one that eviction uses. */
+  const bytesOfLarge = () => [...large.entries()].reduce((sum, [stream, entry]) => sum + sizeOf(entry, stream), 0);
   const singleFlight = createFreshSingleFlight();
+
+  const get = (stream: string) => small.get(stream) ?? large.get(stream);
+  /** Does not count as a use. */
+  const peek = (stream: string) => small.peek(stream) ?? large.peek(stream);
+
+  function forget(stream: string) {
+    small.delete(stream);
+    large.delete(stream);
+  }
+
+  function put(stream: string, entry: Entry) {
+    // Deleted first: the cache measures an entry only when it is added.
+    forget(stream);
+    const isLarge = sizeOf(entry, stream) > smallBytes * LARGE_SHARE;
+    (isLarge ? large : small).set(stream, entry);
+    return entry;
+  }
+
+  /** Caches a state that is not older than the cached one. */
+  function store(stream: string, loaded: LoadedAggregate<unknown>, isUnverified: boolean) {
+    const entry = peek(stream) ?? { loaded: undefined, newest: -1, isUnverified };
+    if (entry.loaded && entry.loaded.revision > loaded.revision) return;
+    Object.assign(entry, { loaded, newest: Math.max(entry.newest, loaded.revision), isUnverified });
+    put(stream, entry);
+  }
+
+  function fresh<S>(stream: string) {
+    const { loaded, newest, isUnverified } = get(stream) ?? {};
+    const isFresh = loaded && !isUnverified && newest! <= loaded.revision;
+    return isFresh ? (loaded as LoadedAggregate<S>) : undefined;
+  }
 
   async function fold<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
@@ -129,17 +138,33 @@ export function createAggregateStore(
     return isRead ? decrypt(catalog, asEvent<E>(event)) : asErasedEvent<E>(catalog, event);
   }
 
-  const reload: AggregateStore['reload'] = (kind, stream, options) => {
-    const read = () => cache.readThrough(stream, () => readTail(kind, stream, options));
-    return options ? read() : singleFlight(stream, read);
-  };
+  /** Reads and caches an aggregate, unless its stream is erased meanwhile. */
+  async function readAndStore<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    options?: ReloadOptions,
+  ): Promise<LoadedAggregate<S>> {
+    // Notes the events that the live feed delivers during the read.
+    const entry = peek(stream) ?? put(stream, { loaded: undefined, newest: -1, isUnverified: true });
+    try {
+      const loaded = await readTail(kind, stream, options);
+      const exists = loaded.revision >= 0 || loaded.deleted;
+      if (exists && peek(stream) === entry) store(stream, loaded, false);
+      return loaded;
+    } finally {
+      if (!entry.loaded && peek(stream) === entry) forget(stream);
+    }
+  }
+
+  const reload: AggregateStore['reload'] = (kind, stream, options) =>
+    options ? readAndStore(kind, stream, options) : singleFlight(stream, () => readAndStore(kind, stream));
 
   async function readTail<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     { onEvent, after = Number.POSITIVE_INFINITY }: Partial<ReloadOptions> = {},
   ): Promise<LoadedAggregate<S>> {
-    let loaded = cache.latest<S>(stream) ?? emptyAggregate(kind.decider.initialState);
+    let loaded = (get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
     const next = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
     const pages = readForward(log, stream, Math.min(next, after + 1));
     let page = await pages.next();
@@ -153,16 +178,23 @@ export function createAggregateStore(
   }
 
   return {
-    cached: (_, stream) => cache.fresh(stream),
+    cached: (_, stream) => fresh(stream),
     reload,
-    remember: (stream, loaded) => cache.set(stream, loaded, false),
-    seed: (stream, loaded) => cache.set(stream, loaded, true),
-    onEvent: cache.onEvent,
-    forget: cache.forget,
-    caches: cache.caches,
+    remember: (stream, loaded) => store(stream, loaded, false),
+    seed: (stream, loaded) => store(stream, loaded, true),
+    forget,
+    caches: [
+      { name: 'streams', limitBytes: smallBytes, bytes: () => small.calculatedSize },
+      { name: 'large-streams', limitBytes: largeBytes, bytes: bytesOfLarge },
+    ],
+
+    onEvent({ stream, revision }) {
+      const entry = peek(stream);
+      if (entry) entry.newest = Math.max(entry.newest, revision);
+    },
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-      return cache.fresh<S>(stream) ?? reload(kind, stream);
+      return fresh<S>(stream) ?? reload(kind, stream);
     },
 
     async asOf(kind, stream, revision) {

@@ -9,14 +9,14 @@ import {
   isTransient,
   type Logger,
   type Position,
+  type Quota,
   type RecordedEvent,
   UnavailableError,
 } from '../ports/index.js';
-import { type CommandRange, emptyAggregate, type LoadedAggregate, recordCommand } from './aggregate-cache.js';
-import type { Aggregate, AggregateStore } from './aggregate-store.js';
+import type { Aggregate, AggregateStore, CommandRange, LoadedAggregate } from './aggregate.js';
+import { emptyAggregate, recordCommand } from './aggregate-store.js';
 import { contentSeed, newEvent } from './event-envelope.js';
 import { goneRejection, type Handled, type Idempotency } from './idempotency.js';
-import { withQuota } from './quota.js';
 
 /**
  * Handles one command on one stream.
@@ -175,3 +175,42 @@ const handled = <S, E extends DomainEvent>(state: S, position: Position, events:
   position,
   repeated: false,
 });
+
+type Step = () => Promise<Rejection | undefined>;
+
+/**
+ * Runs a command, which must call `charge` before each append and return its rejection, if any. `charge` spends the
+ * quota and runs `beforeAppend`, each until it has succeeded once. The quota is refunded if the command is rejected,
+ * is a repetition or never gets to its append.
+ */
+async function withQuota<Outcome extends Rejection | { readonly repeated: boolean }>(
+  quota: Quota | undefined,
+  beforeAppend: Step | undefined,
+  run: (charge: Step) => Promise<Outcome>,
+): Promise<Outcome> {
+  let isCharged = false;
+  /** From the append on the charge stays: without an answer the events may be in the log. */
+  let isFinal = false;
+
+  async function charge() {
+    if (!isCharged) {
+      const refusal = await quota?.spend();
+      if (refusal) return refusal;
+      isCharged = true;
+    }
+    if (!isFinal) {
+      const refusal = await beforeAppend?.();
+      if (refusal) return refusal;
+      isFinal = true;
+    }
+    return undefined;
+  }
+
+  try {
+    const outcome = await run(charge);
+    if (isRejection(outcome) || outcome.repeated) isFinal = false;
+    return outcome;
+  } finally {
+    if (isCharged && !isFinal) await quota?.refund();
+  }
+}

@@ -1,8 +1,7 @@
 /** Idempotent receiver: finds earlier runs of a command in the log and returns their result. */
 import type { DomainEvent, Rejection } from '../../domain/shared/index.js';
 import type { Clock, CommandContext, Position } from '../ports/index.js';
-import type { CommandRange } from './aggregate-cache.js';
-import type { Aggregate, AggregateStore } from './aggregate-store.js';
+import type { Aggregate, AggregateStore, CommandRange } from './aggregate.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /** Events of the command; none if nothing had to change. For a repetition, secrets may have been erased since. */

@@ -1,6 +1,6 @@
 /** Handles commands: loads the aggregate, decides, appends with optimistic concurrency and idempotency. */
-export { type CommandRange, type LoadedAggregate, recordCommand } from './aggregate-cache.js';
-export { type Aggregate, type AggregateStore, createAggregateStore } from './aggregate-store.js';
+export type { Aggregate, AggregateStore, CommandRange, LoadedAggregate } from './aggregate.js';
+export { createAggregateStore, recordCommand } from './aggregate-store.js';
 export {
   asEvent,
   contentSeed,

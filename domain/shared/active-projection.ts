@@ -1,6 +1,5 @@
 /** Active build of a read model, recorded in the event log so that all nodes and auditors see it. */
-import { type EventOf, event } from './catalog.js';
-import type { Decider } from './decider.js';
+import { type Decider, type EventOf, event } from './decider.js';
 import { type DataOf, object } from './schema.js';
 
 const text = { type: 'string' } as const;

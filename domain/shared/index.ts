@@ -9,27 +9,25 @@ export {
 } from './active-projection.js';
 export {
   type Catalog,
-  type Erasing,
-  type EventOf,
-  type EventSpec,
-  event,
-  type JsonSchema,
-  type Sealed,
-  serviceOf,
-} from './catalog.js';
-export {
   type Decider,
   type DomainEvent,
+  type Erasing,
   type EventData,
   type EventHandlers,
+  type EventOf,
+  type EventSpec,
   type Evolve,
+  event,
   evolveOf,
   handlerFor,
   isRejection,
+  type JsonSchema,
   notBefore,
   ownEntry,
   type Rejection,
   type RejectionKind,
+  type Sealed,
+  serviceOf,
 } from './decider.js';
 export { PersistentMap } from './persistent-map.js';
 export { type DataOf, object, oneOf, type Properties, type Schema } from './schema.js';

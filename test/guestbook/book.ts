@@ -1,6 +1,5 @@
 /** A guest book that everybody may sign once: its event and its rule. Stream `guestbook.book-<id>`. In `domain/`. */
-import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
-import type { Decider } from '../../domain/shared/decider.js';
+import { type Catalog, type Decider, type EventOf, event } from '../../domain/shared/decider.js';
 import { type DataOf, object } from '../../domain/shared/schema.js';
 
 /** Its events are sealed under its own key. */

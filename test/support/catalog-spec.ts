@@ -1,7 +1,6 @@
 /** The words for specifying a catalog: what deciders emit fits it, and what was ever written can still be read. */
 import { expect } from 'chai';
-import type { Catalog } from '../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { Catalog, DomainEvent } from '../../domain/shared/decider.js';
 import { expectGoldens, fitting } from './golden.js';
 
 export interface Emitted {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import type { Catalog } from '../../domain/shared/catalog.js';
+import type { Catalog } from '../../domain/shared/decider.js';
 
 const ajv = new Ajv2020({ strict: false });
 

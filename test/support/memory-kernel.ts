@@ -17,7 +17,7 @@ import {
   treatAsErased,
 } from '../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
+import type { Catalog } from '../../domain/shared/decider.js';
 import { commandsOf } from './command-handler.js';
 import { checkpointsInMemory, leasesInMemory } from './memory-ports.js';
 

@@ -1,7 +1,7 @@
 /** The loop that keeps read models up, on the parts of a kernel. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { serviceOf } from '../../domain/shared/catalog.js';
+import { serviceOf } from '../../domain/shared/decider.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
 import { type Projector, type ProjectorOptions, runProjector } from '../../projections/kernel/projector.js';
 

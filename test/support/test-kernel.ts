@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import type { Service } from '../../bin/node/service.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
+import type { Catalog } from '../../domain/shared/decider.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
 
 export interface KernelOptions {

@@ -1,11 +1,10 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
 import type { Servers } from '@annals/engines/testing/engines.js';
-import type { Aggregate } from '../../application/command/aggregate-store.js';
+import type { Aggregate } from '../../application/command/aggregate.js';
 import type { CommandContext } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
-import type { Decider } from '../../domain/shared/decider.js';
+import { type Catalog, type Decider, type EventOf, event } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
 import { createTestKernel } from './test-kernel.js';

@@ -1,7 +1,7 @@
 /** What the compiler keeps of events: where `@ts-expect-error` stands, the line below must not build. */
 import { expect } from 'chai';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
-import type { Aggregate } from '../../application/command/aggregate-store.js';
+import type { Aggregate } from '../../application/command/aggregate.js';
 import { isEvent } from '../../application/command/event-envelope.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports/index.js';
 import { type Audience, route } from '../../application/subscription/audience.js';
@@ -9,8 +9,18 @@ import type { LiveEvent } from '../../application/subscription/live-feed.js';
 import type { Reaction } from '../../application/subscription/reaction-runner.js';
 import type { Service } from '../../bin/node/service.js';
 
-import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
-import { type Decider, type EventHandlers, type Evolve, evolveOf, handlerFor } from '../../domain/shared/decider.js';
+import {
+  type Catalog,
+  type Decider,
+  type Erasing,
+  type EventHandlers,
+  type EventOf,
+  type Evolve,
+  event,
+  evolveOf,
+  handlerFor,
+  type Sealed,
+} from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
 import { eventAt } from '../support/memory-ports.js';

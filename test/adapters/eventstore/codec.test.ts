@@ -5,8 +5,7 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { type Codec, createCodec } from '../../../adapters/eventstore/codec.js';
 import type { Vault } from '../../../application/ports/index.js';
-import type { Catalog, EventVersion } from '../../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../../domain/shared/decider.js';
+import type { Catalog, DomainEvent, EventVersion } from '../../../domain/shared/decider.js';
 
 // Keywords unknown to ajv are for readers of the documents.
 const text = { type: 'string', format: 'word', example: 'leo' } as const;

@@ -1,71 +1,86 @@
 /** What several readers of one stream cache of it, when it is appended to or erased meanwhile. */
 import { expect } from 'chai';
-import {
-  type AggregateCache,
-  createAggregateCache,
-  emptyAggregate,
-  type LoadedAggregate,
-} from '../../../application/command/aggregate-cache.js';
+import type { Aggregate, AggregateStore } from '../../../application/command/aggregate.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
+import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
+import type { DomainEvent } from '../../../domain/shared/index.js';
 
-describe('a cache of aggregates, while a stream is read', () => {
+type Found = readonly RecordedEvent[] | 'missing' | 'deleted';
+
+const box: Aggregate<string, never, DomainEvent> = {
+  catalog: { service: 'toys', events: {} },
+  decider: { initialState: 'state', decide: () => [], evolve: {} },
+  decrypts: 'none',
+};
+
+describe('the cached aggregates, while a stream is read', () => {
   const STREAM = 'toys.box-1';
-  const at = (revision: number): LoadedAggregate<string> => ({ ...emptyAggregate('state'), revision });
+  const at = (revision: number) =>
+    ({ revision, position: 1n, type: 'ToyPut', data: {}, metadata: {} }) as RecordedEvent;
 
-  /** A read in progress; `end` caches what it has found. */
-  function startRead(cache: AggregateCache, stream = STREAM) {
-    let resolve: (loaded: LoadedAggregate<string>) => void = () => {};
-    const found = new Promise<LoadedAggregate<string>>((resolveFound) => {
-      resolve = resolveFound;
+  let streams: AggregateStore;
+  /** Answers the reads of the log, in the order in which they began. */
+  let answers: ((found: Found) => void)[];
+  beforeEach(() => {
+    answers = [];
+    const read = () => new Promise<Found>((resolve) => answers.push(resolve));
+    streams = createAggregateStore({ read } as unknown as EventLog, async () => {
+      throw new Error('nothing is decrypted');
     });
-    const done = cache.readThrough(stream, () => found);
+  });
+
+  /** A read in progress, whose answer is given by `end`. */
+  async function startRead(stream = STREAM) {
+    const done = streams.reload(box, stream, { onEvent: () => {} });
+    await new Promise(setImmediate);
+    const answer = answers.at(-1)!;
     return {
-      async end(revision: number) {
-        resolve(at(revision));
+      async end(found: number | Found) {
+        answer(typeof found === 'number' ? [at(found)] : found);
         await done;
       },
     };
   }
-
-  let cache: AggregateCache;
-  beforeEach(() => {
-    cache = createAggregateCache();
-  });
+  const hear = (revision: number) => streams.onEvent({ ...at(revision), stream: STREAM });
+  const fresh = (stream = STREAM) => streams.cached(box, stream)?.revision;
 
   it('marks stale what each of the readers misses, also after another has ended', async () => {
-    const [first, second, other] = [startRead(cache), startRead(cache), startRead(cache, 'toys.box-2')];
-    cache.onEvent({ stream: STREAM, revision: 5 });
+    const [first, second, other] = [await startRead(), await startRead(), await startRead('toys.box-2')];
+    hear(5);
     await first.end(4);
-    expect(cache.latest(STREAM)?.revision).to.equal(4);
-    expect(cache.fresh(STREAM)).to.equal(undefined);
-    cache.onEvent({ stream: STREAM, revision: 7 });
-    cache.onEvent({ stream: STREAM, revision: 6 });
-    cache.forget(STREAM);
-    const third = startRead(cache);
+    expect(fresh()).to.equal(undefined);
+    hear(7);
+    hear(6);
+    streams.forget(STREAM);
+    const third = await startRead();
     await second.end(7);
-    expect(cache.latest(STREAM)).to.equal(undefined);
-    cache.onEvent({ stream: STREAM, revision: 8 });
+    expect(fresh()).to.equal(undefined);
+    hear(8);
     await third.end(7);
-    expect(cache.latest(STREAM)?.revision).to.equal(7);
-    expect(cache.fresh(STREAM)).to.equal(undefined);
+    expect(fresh()).to.equal(undefined);
+    const fourth = await startRead();
+    await fourth.end(8);
+    expect(fresh()).to.equal(8);
     await other.end(3);
-    expect(cache.fresh('toys.box-2')).to.deep.equal(at(3));
+    expect(fresh('toys.box-2')).to.equal(3);
   });
 
   it('marks nothing stale for a reader that begins after it', async () => {
-    const first = startRead(cache);
-    cache.onEvent({ stream: STREAM, revision: 5 });
-    cache.forget(STREAM);
-    const second = startRead(cache);
+    const first = await startRead();
+    hear(5);
+    streams.forget(STREAM);
+    const second = await startRead();
     await second.end(4);
-    expect(cache.fresh(STREAM)).to.deep.equal(at(4));
+    expect(fresh()).to.equal(4);
     await first.end(6);
-    expect(cache.latest(STREAM)?.revision).to.equal(4);
+    expect(fresh()).to.equal(4);
   });
 
   it('caches no stream without events, but a deleted one', async () => {
-    await startRead(cache).end(-1);
-    expect(cache.latest(STREAM)).to.equal(undefined);
-    await cache.readThrough(STREAM, async () => ({ ...at(-1), deleted: true }));
-    expect(cache.fresh(STREAM)?.deleted).to.equal(true);
+    await (await startRead()).end('missing');
+    expect(fresh()).to.equal(undefined);
+    expect(streams.caches[0].bytes()).to.equal(0);
+    await (await startRead()).end('deleted');
+    expect(streams.cached(box, STREAM)?.deleted).to.equal(true);
   });
 });

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { type AggregateStore, createAggregateStore } from '../../../application/command/aggregate-store.js';
+import type { AggregateStore } from '../../../application/command/aggregate.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { Handled } from '../../../application/command/idempotency.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { commandsOf } from '../../support/command-handler.js';

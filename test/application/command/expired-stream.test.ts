@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { type Aggregate, createAggregateStore } from '../../../application/command/aggregate-store.js';
+import type { Aggregate } from '../../../application/command/aggregate.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/command-handler.js';

@@ -1,7 +1,7 @@
 /** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { AggregateStore } from '../../../application/command/aggregate-store.js';
+import type { AggregateStore } from '../../../application/command/aggregate.js';
 import type { Handled } from '../../../application/command/idempotency.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/command-handler.js';

@@ -1,7 +1,7 @@
 /** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
 import { randomUUID } from 'node:crypto';
 import { startServers } from '@annals/engines/testing/engines.js';
-import type { AggregateStore } from '../../../application/command/aggregate-store.js';
+import type { AggregateStore } from '../../../application/command/aggregate.js';
 import type { HandleCommand } from '../../../application/command/handle-command.js';
 import type { DecryptEvent, EventLog } from '../../../application/ports/index.js';
 import type { CachingVault } from '../../../application/secrets/vault.js';

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type DecryptEvent, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { type EventHandler, type LiveEvent, runLiveFeed } from '../../../application/subscription/live-feed.js';
 import type { WindowStart } from '../../../application/subscription/resume-window.js';
-import type { Catalog } from '../../../domain/shared/catalog.js';
+import type { Catalog } from '../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { eventAt, feed } from '../../support/memory-ports.js';
 import { toys } from '../../support/toy-service.js';

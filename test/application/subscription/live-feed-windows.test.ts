@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { Batch, RecordedEvent, Subscribe } from '../../../application/ports/index.js';
 import { runLiveFeed } from '../../../application/subscription/live-feed.js';
 import type { WindowStart } from '../../../application/subscription/resume-window.js';
-import type { Catalog } from '../../../domain/shared/catalog.js';
+import type { Catalog } from '../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { eventAt } from '../../support/memory-ports.js';
 

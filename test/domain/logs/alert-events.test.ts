@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
 import { alertEvents } from '../../../domain/logs/alert-events.js';
 import { alertPolicy } from '../../../domain/logs/alert-policy.js';
-import type { Catalog } from '../../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../../domain/shared/decider.js';
+import type { Catalog, DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 import { fitting } from '../../support/golden.js';
 

@@ -5,8 +5,7 @@ import { catalog } from '../../../domain/logs/catalog.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
-import type { Catalog } from '../../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../../domain/shared/decider.js';
+import type { Catalog, DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 import { expectGoldens, fitting, golden } from '../../support/golden.js';
 

@@ -1,6 +1,6 @@
 /** What a process knows to be served, and what names and limits of read models follow from. */
 import { expect } from 'chai';
-import { serviceOf } from '../../../domain/shared/catalog.js';
+import { serviceOf } from '../../../domain/shared/decider.js';
 import { createActiveBuilds } from '../../../projections/kernel/active-builds.js';
 import {
   atOnceOf,
