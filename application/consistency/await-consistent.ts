@@ -1,7 +1,7 @@
 /** Read-your-writes: waits before a query until the read model includes the required writes. */
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Checkpoints, Position, ProjectionProgress, Subscribe } from '../ports/index.js';
-import { maxPosition } from './positions.js';
+import { maxPosition } from './projection-progress.js';
 
 export interface RequiredWrites {
   /** Streams of the query: every reader must see what this node has acknowledged of them. */

@@ -6,5 +6,10 @@ export {
   type PositionedRow,
   withRows,
 } from './await-consistent.js';
-export { createPositionTracker, createWritePositions, maxPosition, type WritePositions } from './positions.js';
-export { createProjectionProgress } from './projection-progress.js';
+export {
+  createPositionTracker,
+  createProjectionProgress,
+  createWritePositions,
+  maxPosition,
+  type WritePositions,
+} from './projection-progress.js';

@@ -1,13 +1,72 @@
 /** Tracks what this node has appended and what its projections have applied; waits for projections to catch up. */
+import { LRUCache } from 'lru-cache';
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
-import {
-  createPositionTracker,
-  createWritePositions,
-  maxPosition,
-  type PositionTracker,
-  type WritePositions,
-} from './positions.js';
+
+/** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/guide/reading.md). */
+const READ_TIMEOUT_MS = 2000;
+/** Keys remembered. Evicted ones share their latest position: their readers may wait longer than needed. */
+const MAX_KEYS = 20_000;
+
+export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);
+
+/** A position that only advances, and those waiting for it. */
+export interface PositionTracker {
+  position(): Position;
+  advance(position: Position): void;
+  /** Resolves to true once the position is reached, to false on a timeout. */
+  wait(position: Position, timeoutMs?: number): Promise<boolean>;
+  hasWaiters(): boolean;
+}
+
+export function createPositionTracker(reached: Position = 0n): PositionTracker {
+  const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
+  return {
+    position: () => reached,
+    advance(position) {
+      if (position <= reached) return;
+      reached = position;
+      for (const waiter of waiting) if (waiter.position <= reached) waiter.wake();
+    },
+    async wait(position, timeoutMs = READ_TIMEOUT_MS) {
+      if (reached >= position) return true;
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          resolve();
+        };
+        const waiter = { position, wake };
+        const timer = setTimeout(wake, timeoutMs);
+        waiting.add(waiter);
+      });
+      return reached >= position;
+    },
+    hasWaiters: () => waiting.size > 0,
+  };
+}
+
+/** Last position that this node has acknowledged per key, such as a stream or a channel. */
+export interface WritePositions {
+  note(key: string, position: Position): void;
+  /** Position that readers of a key must see. */
+  latest(key: string): Position;
+}
+
+export function createWritePositions(): WritePositions {
+  /** Latest position of an evicted key. */
+  let evicted: Position = 0n;
+  const positions = new LRUCache<string, Position>({
+    max: MAX_KEYS,
+    dispose(position, _, reason) {
+      if (reason === 'evict') evicted = maxPosition(evicted, position);
+    },
+  });
+  return {
+    note: (key, position) => void positions.set(key, maxPosition(positions.peek(key) ?? 0n, position)),
+    latest: (key) => positions.peek(key) ?? evicted,
+  };
+}
 
 const POLL_MS = 25;
 /** Polls skipped after a report of the node's own projector, which is assumed to go on: half a second. */

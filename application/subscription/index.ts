@@ -10,10 +10,18 @@ export {
 } from './audience.js';
 export { encryptSnapshots, type SealedPart } from './encrypted-snapshots.js';
 export { type LeaderTask, runAsLeader, withLease } from './leader-election.js';
-export { type EventHandler, type Feed, type LiveEvent, runLiveFeed, type SubscriptionTable } from './live-feed.js';
+export {
+  type EventHandler,
+  type Feed,
+  type LiveEvent,
+  type ResumeWindowStore,
+  readResumeWindow,
+  runLiveFeed,
+  type SubscriptionTable,
+  type WindowStart,
+} from './live-feed.js';
 export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
 export { type Parts, restoreFold, type SnapshotFormat, type Snapshots } from './restore-fold.js';
-export { type ResumeWindowStore, readResumeWindow, type WindowStart } from './resume-window.js';
 export { collectFailures, RETENTION_EVERY_MS, runPeriodically } from './scheduled-job.js';
 export { runSnapshotWriter } from './snapshot-writer.js';
 export {

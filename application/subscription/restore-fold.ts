@@ -3,7 +3,7 @@
  * (docs/guide/snapshots.md).
  */
 import type { EventLog, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
-import type { WindowStart } from './resume-window.js';
+import type { WindowStart } from './live-feed.js';
 import { eventCount, eventsSince, type StreamCursors } from './stream-cursors.js';
 
 /** Pure fold over some events of a service; states are immutable. */

@@ -1,9 +1,8 @@
 /** Writes snapshots of a service's fold for the next start (docs/guide/snapshots.md). */
 import { maxPosition } from '../consistency/index.js';
 import type { Leases, Logger, Position } from '../ports/index.js';
-import type { Feed } from './live-feed.js';
+import type { Feed, ResumeWindowStore } from './live-feed.js';
 import type { Fold, SnapshotFormat, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
-import type { ResumeWindowStore } from './resume-window.js';
 import { runPeriodically } from './scheduled-job.js';
 import { eventCount } from './stream-cursors.js';
 

@@ -23,7 +23,7 @@ import { createMetrics, type Metrics } from '../../adapters/platform/observabili
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
 import { createServiceUrl } from '../../adapters/platform/process/format-url.js';
 import type { Step } from '../../adapters/platform/process/shutdown.js';
-import { RING_BYTES } from '../../adapters/realtime/relay/ring.js';
+import { RING_BYTES } from '../../adapters/realtime/relay/client-stream.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import type { Logger, Position } from '../../application/ports/index.js';
 import {

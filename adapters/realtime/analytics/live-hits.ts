@@ -6,8 +6,8 @@ import type { Clock, Position, RecordedEvent } from '../../../application/ports/
 import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../../domain/analytics/hit.js';
+import { createRing, RING_BYTES, type RingItem } from '../relay/client-stream.js';
 import { createConnections, type RelayObserver } from '../relay/connections.js';
-import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frame, type Sink } from '../relay/sink.js';
 
 export interface LiveHits {

@@ -8,8 +8,8 @@ import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog } from '../../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../../domain/logs/filter.js';
 import type { IdentifiedRecord } from '../../../domain/logs/record.js';
+import { createRing, RING_BYTES, type RingItem } from '../relay/client-stream.js';
 import { createConnections, type RelayObserver } from '../relay/connections.js';
-import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frameOf, type Sink } from '../relay/sink.js';
 
 export interface Tail {

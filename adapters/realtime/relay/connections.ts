@@ -1,8 +1,7 @@
 /** The open streams of a service by key: resume position, fan-out, heartbeat, and all ways a stream ends. */
 import type { Clock, Position } from '../../../application/ports/index.js';
 import type { Message } from '../../../application/subscription/index.js';
-import { type Connection, createStream, type Stream } from './client-stream.js';
-import type { Ring, RingItem } from './ring.js';
+import { type Connection, createStream, type Ring, type RingItem, type Stream } from './client-stream.js';
 import { type Frame, frame } from './sink.js';
 
 export interface RelayObserver {

@@ -3,8 +3,8 @@ import { estimateBytes } from '../../../application/concurrency/index.js';
 import type { Clock, Position, RevealedEvent } from '../../../application/ports/index.js';
 import { type Audience, type Delivery, type Message, route } from '../../../application/subscription/index.js';
 import type { DomainEvent, ProjectionSwitched } from '../../../domain/shared/index.js';
+import { createRing, RING_BYTES, type RingItem } from './client-stream.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { createRing, RING_BYTES, type RingItem } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
 export interface ConnectOptions<State> {

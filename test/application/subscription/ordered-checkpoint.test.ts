@@ -1,6 +1,6 @@
 /** Work on events side by side: so much at once, and how far all of it is done. */
 import { expect } from 'chai';
-import { createConcurrentProcessor } from '../../../application/subscription/ordered-checkpoint.js';
+import { createConcurrentProcessor } from '../../../application/subscription/reaction-runner.js';
 
 /** Work that is done, or fails, when the test says so; it steps aside at once where that is asked. */
 function piece({ aside = true } = {}) {

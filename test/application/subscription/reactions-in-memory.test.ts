@@ -3,9 +3,9 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type RecordedEvent, type RevealedEvent, UnavailableError } from '../../../application/ports/index.js';
+import type { WindowStart } from '../../../application/subscription/live-feed.js';
 import { runLiveFeed } from '../../../application/subscription/live-feed.js';
 import { type ReactionOptions, runReaction } from '../../../application/subscription/reaction-runner.js';
-import type { WindowStart } from '../../../application/subscription/resume-window.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { box, context, toys } from '../../support/toy-service.js';
 

@@ -1,11 +1,7 @@
 /** How far back streams can be resumed, whatever the log holds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  createResumeWindow,
-  readResumeWindow,
-  type WindowStart,
-} from '../../../application/subscription/resume-window.js';
+import { createResumeWindow, readResumeWindow, type WindowStart } from '../../../application/subscription/live-feed.js';
 
 const MOST = 500;
 const MOST_MEGABYTES = 16;

@@ -4,7 +4,7 @@ import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js'
 import { expect } from 'chai';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createWindows } from '../../../../adapters/mongo/coordination/checkpoints.js';
-import type { ResumeWindowStore } from '../../../../application/subscription/resume-window.js';
+import type { ResumeWindowStore } from '../../../../application/subscription/live-feed.js';
 
 describe('a saved resume window', () => {
   let server: MongoServer;

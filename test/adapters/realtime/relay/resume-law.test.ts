@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
-import { createResumeWindow } from '../../../../application/subscription/resume-window.js';
+import { createResumeWindow } from '../../../../application/subscription/live-feed.js';
 import { at, record, types, type WardEvent, wardAudience } from '../../../support/toy-audience.js';
 
 const ward = fc.constantFrom('w', 'v');

@@ -3,7 +3,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRing } from '../../../../adapters/realtime/relay/ring.js';
+import { createRing } from '../../../../adapters/realtime/relay/client-stream.js';
 
 describe('a ring', () => {
   const [ITEMS, BYTES, MOST] = [1000, 100_000, 500_000];
