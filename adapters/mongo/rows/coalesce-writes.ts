@@ -1,6 +1,6 @@
 /** Coalesces the writes of a batch to one row, because rewriting a row costs more than its changes. */
 import type { Long } from 'mongodb';
-import type { Row, RowWrite } from '../../../projections/kernel/index.js';
+import type { RowWrite } from '../../../projections/kernel/index.js';
 
 /** Merged write with the writes it replaces, in order. */
 export interface Merged {
@@ -13,32 +13,33 @@ const MAX_PARTS = 100;
 
 /** `$push` with all its items. Other operators are not merged, because projections rarely use them. */
 type Operation = readonly ['$set' | '$unset', unknown] | readonly ['$push', readonly unknown[]];
-type Operations = Map<string, Operation>;
 
 /** Writes to be merged, and what they do to their row, by field. */
 interface Group {
   readonly parts: RowWrite[];
-  readonly operations: Operations | undefined;
+  readonly operations: Map<string, Operation>;
 }
 
 /**
- * Merges writes without changing their effect. The guard of a merged write is that of its first part, so it does
- * nothing if the row has any of its parts already; the row's `_at` then tells which parts are missing.
+ * Merges `put`s of a row with the updates that follow. The guard of a merged write is that of its first part, so it
+ * collides with the row if that has any of its parts already; the row's `_at` then tells which parts are missing.
  */
 export function coalesceWrites(writes: readonly RowWrite[]): Merged[] {
-  const groups: Group[] = [];
+  const groups: { readonly parts: RowWrite[]; readonly operations?: Map<string, Operation> | undefined }[] = [];
+  /** Groups that take further writes, by row. */
   const open = new Map<string, Group>();
   for (const write of writes) {
     const id = idOf(write);
     const operations = operationsOf(write);
-    const group = id === undefined ? undefined : open.get(id);
+    const group = open.get(id ?? '');
     if (group && operations && addTo(group, write, operations)) continue;
     const next = { parts: [write], operations };
     groups.push(next);
     // Later writes to rows that this one may affect must not be moved before it.
-    if (id === undefined) for (const [other, each] of open) if (mayAffect(write, each)) open.delete(other);
-    if (id !== undefined && operations) open.set(id, next);
-    else if (id !== undefined) open.delete(id);
+    if (id === undefined) {
+      for (const [other, each] of open) if (mayAffect(write, each)) open.delete(other);
+    } else if (operations && isUpsert(write)) open.set(id, { ...next, operations });
+    else open.delete(id);
   }
   return groups.map(mergedWrite);
 }
@@ -50,31 +51,20 @@ export function idOf(write: RowWrite): string | undefined {
 }
 
 /** Returns the position of a write's event, from its guard; undefined for writes without one, which are idempotent. */
-export const guardOf = (write: RowWrite): Long | undefined => (filterOf(write)?._at as Guard | undefined)?.$lt;
-
-/** Whether a merged patch that matches no row is ambiguous: the row may be missing, or have some of its parts. */
-export const isUncertain = ({ write, parts }: Merged): boolean => parts.length > 1 && !createsRow(write);
-
-interface Guard {
-  readonly $lt: Long;
-}
+export const guardOf = (write: RowWrite): Long | undefined =>
+  (filterOf(write)?._at as { readonly $lt: Long } | undefined)?.$lt;
 
 function filterOf(write: RowWrite): { readonly [field: string]: unknown } | undefined {
   const [operation] = Object.values(write) as { readonly filter?: { readonly [field: string]: unknown } }[];
   return operation?.filter;
 }
 
-const createsRow = (write: RowWrite): boolean =>
-  'insertOne' in write || ('updateOne' in write && write.updateOne.upsert === true);
+const isUpsert = (write: RowWrite): boolean => 'updateOne' in write && write.updateOne.upsert === true;
 
-/** Returns what a write does to its row; undefined if it cannot be merged. */
-function operationsOf(write: RowWrite): Operations | undefined {
-  if ('insertOne' in write) {
-    const { _id, ...row } = write.insertOne.document;
-    return new Map(Object.entries(row).map(([field, value]) => [field, ['$set', value]]));
-  }
+/** Returns what an update does to its row; undefined if the write cannot be merged. */
+function operationsOf(write: RowWrite): Map<string, Operation> | undefined {
   if (!('updateOne' in write) || !guardOf(write) || Object.keys(write.updateOne.filter).length !== 2) return undefined;
-  const operations: Operations = new Map();
+  const operations = new Map<string, Operation>();
   for (const [operator, fields] of Object.entries(write.updateOne.update))
     for (const [path, value] of Object.entries(fields as object)) {
       // The driver omits undefined values.
@@ -89,16 +79,13 @@ function operationsOf(write: RowWrite): Operations | undefined {
 function operationOf(operator: string, value: unknown): Operation | undefined {
   if (operator === '$set' || operator === '$unset') return [operator, value];
   if (operator !== '$push') return undefined;
-  const [modifier, ...others] = Object.keys(Object(value)).filter((name) => name.startsWith('$'));
-  if (modifier === undefined) return [operator, [value]];
-  return modifier === '$each' && others.length === 0 ? [operator, (value as { $each: unknown[] }).$each] : undefined;
+  // Modifiers such as `$each` start with a dollar sign.
+  return Object.keys(Object(value)).some((name) => name.startsWith('$')) ? undefined : [operator, [value]];
 }
 
 /** Adds a write; returns false, changing nothing, if it cannot be merged. */
-function addTo({ parts, operations }: Group, write: RowWrite, added: Operations): boolean {
-  if (!operations || parts.length >= MAX_PARTS || 'insertOne' in write) return false;
-  // The earlier patches may find no row, which this upsert would create.
-  if (createsRow(write) && !createsRow(parts[0]!)) return false;
+function addTo({ parts, operations }: Group, write: RowWrite, added: ReadonlyMap<string, Operation>): boolean {
+  if (parts.length >= MAX_PARTS) return false;
   const merged = [...added].map(
     ([field, operation]) => [field, mergeOperations(operations.get(field), operation)] as const,
   );
@@ -115,32 +102,20 @@ function mergeOperations(first: Operation | undefined, second: Operation): Opera
   return Array.isArray(value) ? [operator, [...value, ...second[1]]] : undefined;
 }
 
-/** Whether a filter may match the row of a group; false if a field the group has set or omitted differs. */
-function mayAffect(write: RowWrite, { parts, operations }: Group): boolean {
-  return !Object.entries(filterOf(write) ?? {}).some(([field, expected]) => {
-    if (!isScalar(expected)) return false;
-    const [operator, value] = operations?.get(field) ?? [];
-    if (operator === undefined) return 'insertOne' in parts[0]! && !field.includes('.');
-    return operator === '$set' && isScalar(value) && value !== expected;
+/** Whether a filter may match the row of a group; false if the group sets one of its fields to another text. */
+const mayAffect = (write: RowWrite, { operations }: Group): boolean =>
+  !Object.entries(filterOf(write) ?? {}).some(([field, expected]) => {
+    const [operator, value] = operations.get(field) ?? [];
+    return operator === '$set' && typeof value === 'string' && typeof expected === 'string' && value !== expected;
   });
-}
 
-const isScalar = (value: unknown) => typeof value === 'string' || typeof value === 'number';
-
-function mergedWrite({ parts, operations }: Group): Merged {
+function mergedWrite({ parts, operations = new Map() }: Partial<Group> & Pick<Group, 'parts'>): Merged {
   const write = parts[0]!;
-  if (parts.length === 1 || !operations) return { write, parts };
-  if ('insertOne' in write) {
-    const row = [...operations]
-      .filter(([, [operator]]) => operator !== '$unset')
-      .map(([field, [, value]]) => [field, value]);
-    const { _id } = write.insertOne.document;
-    return { write: { insertOne: { document: { _id, ...Object.fromEntries(row) } as Row } }, parts };
-  }
+  if (parts.length === 1 || !('updateOne' in write)) return { write, parts };
   const update: { [operator: string]: { [field: string]: unknown } } = {};
   for (const [field, [operator, value]] of operations) {
     update[operator] ??= {};
     update[operator][field] = operator === '$push' ? { $each: value } : value;
   }
-  return 'updateOne' in write ? { write: { updateOne: { ...write.updateOne, update } }, parts } : { write, parts };
+  return { write: { updateOne: { ...write.updateOne, update } }, parts };
 }

@@ -6,15 +6,17 @@ import {
   type Build,
   type Builds,
   GONE_INDEX,
+  type Pieces,
   type Row,
   type RowWrite,
   writesOf,
 } from '../../../projections/kernel/index.js';
-import { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';
-import { CHUNK_ROWS, deleteInChunks, dropEmptyDeletes } from './delete-rows.js';
+import { coalesceWrites, guardOf, idOf, type Merged } from './coalesce-writes.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
+/** Rows per write: takes a fraction of a call's deadline, so that other calls are not delayed. */
+const CHUNK_ROWS = 1000;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
 
@@ -120,39 +122,23 @@ async function write(
     from += batch.length;
     lease?.assertHeld();
     try {
-      const { matchedCount, upsertedCount } = await rows.bulkWrite(batch.flatMap(({ write }) => bulkOperations(write)));
-      const someMissed = batch.filter(affectsOneRow).length > matchedCount + upsertedCount;
-      if (someMissed) await complete(rows, partsOf(batch.filter(isUncertain)), lease);
+      await rows.bulkWrite(batch.flatMap(({ write }) => bulkOperations(write)));
     } catch (error) {
-      const collision = collisionIndex(error);
-      const remaining = batch.filter((entry, index) => index >= collision || isUncertain(entry));
-      await complete(rows, partsOf(remaining), lease);
+      await complete(rows, batch.slice(collisionIndex(error)), lease);
     }
   }
 }
 
 const bulkOperations = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
 
-const partsOf = (merged: readonly Merged[]): RowWrite[] => merged.flatMap(({ parts }) => parts);
-
-const affectsOneRow = ({ write }: Merged) => 'updateOne' in write || 'replaceOne' in write;
-
 /**
- * Selects writes from an index on, up to one that may depend on a write with uncertain effect; at least one.
- * Inserts come first, since no earlier write can concern their rows: the driver sends writes of one kind in one
- * message.
+ * Selects the next writes up to a deletion in chunks, at least one. Inserts come first, since no earlier write can
+ * concern their rows: the driver sends writes of one kind in one message.
  */
-function selectBatch(merged: readonly Merged[], from: number): Merged[] {
-  const uncertain = new Set<string | undefined>();
-  let to = from;
-  for (; to < merged.length && to - from < CHUNK_ROWS; to++) {
-    const entry = merged[to]!;
-    const id = idOf(entry.write);
-    if ('deletePieces' in entry.write) break;
-    if (uncertain.size > 0 && (id === undefined || uncertain.has(id))) break;
-    if (isUncertain(entry)) uncertain.add(id);
-  }
-  const batch = merged.slice(from, to);
+function selectBatch(merged: readonly Merged[], from: number): readonly Merged[] {
+  const next = merged.slice(from, from + CHUNK_ROWS);
+  const end = next.findIndex(({ write }) => 'deletePieces' in write);
+  const batch = end < 0 ? next : next.slice(0, end);
   // An unguarded delete of a read model must not remove rows inserted after it. A guarded one skips rows of later
   // events.
   if (batch.some(({ write }) => 'deleteMany' in write && !guardOf(write))) return batch;
@@ -165,9 +151,10 @@ const isInsert = ({ write }: Merged) => 'insertOne' in write;
 /** Applies the writes that are not in effect yet, one by one: coalesced writes may be partly done. */
 async function complete(
   rows: Collection<Row>,
-  writes: readonly RowWrite[],
+  merged: readonly Merged[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
+  const writes = merged.flatMap(({ parts }) => parts);
   for (let from = 0; from < writes.length; from += CHUNK_ROWS) {
     const batch = writes.slice(from, from + CHUNK_ROWS);
     for (let remaining = await filterPending(rows, batch); remaining.length > 0; ) {
@@ -205,4 +192,84 @@ function collisionIndex(error: unknown): number {
   const [first] = errors;
   if (!first || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
   return first.index;
+}
+
+async function deleteInChunks(
+  rows: Collection<Row>,
+  { deletePieces: { filter } }: Pieces,
+  lease?: Pick<Lease, 'assertHeld'>,
+): Promise<void> {
+  for (let deleted = CHUNK_ROWS; deleted === CHUNK_ROWS; ) {
+    const found = await rows.find(filter).project<Pick<Row, '_id'>>({ _id: 1 }).limit(CHUNK_ROWS).toArray();
+    lease?.assertHeld();
+    await rows.deleteMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } });
+    deleted = found.length;
+  }
+}
+
+/**
+ * Removes deletes by a field value that no row has. Most deleted things have no dependent rows, and each such
+ * delete costs one or two calls and splits a batch of writes.
+ */
+async function dropEmptyDeletes(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<readonly RowWrite[]> {
+  const valuesByField = new Map<string, Set<string>>();
+  for (const write of writes) {
+    const { field, value } = deletedValue(write) ?? {};
+    if (field && value) valuesByField.set(field, (valuesByField.get(field) ?? new Set()).add(value));
+  }
+  const existing = new Map<string, ReadonlySet<unknown>>();
+  for (const [field, values] of valuesByField) {
+    const found = values.size > 1 && (await findStored(rows, field, [...values]));
+    const written = found && writtenValues(writes, field);
+    if (written) existing.set(field, new Set([...found, ...written]));
+  }
+  return writes.filter((write) => {
+    const { field, value } = deletedValue(write) ?? {};
+    return field === undefined || existing.get(field)?.has(value) !== false;
+  });
+}
+
+/**
+ * Returns the field and value of a delete by one field, older rows only. Not by id, since an earlier write may
+ * create that row, and not a delete that fits one call.
+ */
+function deletedValue(write: RowWrite): { readonly field: string; readonly value: string } | undefined {
+  const { filter } = 'deletePieces' in write ? write.deletePieces : 'deleteMany' in write ? write.deleteMany : {};
+  const [entry, ...others] = Object.entries(filter ?? {}).filter(([name]) => name !== '_at');
+  if (!entry || others.length > 0 || entry[0] === '_id') return undefined;
+  const [field, value] = entry;
+  return typeof value === 'string' ? { field, value } : undefined;
+}
+
+/** Returns which of the values occur in stored rows; undefined if too many rows match to tell quickly. */
+async function findStored(rows: Collection<Row>, field: string, values: readonly string[]) {
+  const found = await rows
+    .find({ [field]: { $in: values } })
+    .project<Row>({ [field]: 1 })
+    .limit(CHUNK_ROWS)
+    .toArray();
+  const all = found.map((row) => row[field]);
+  return all.length < CHUNK_ROWS && all.every((value) => typeof value === 'string') ? all : undefined;
+}
+
+/** Returns the values that the batch itself writes to the field; undefined if it changes the field in another way. */
+function writtenValues(writes: readonly RowWrite[], field: string): unknown[] | undefined {
+  const written: unknown[] = [];
+  for (const write of writes) {
+    for (const [operator, fields] of operationsOf(write))
+      for (const [path, value] of Object.entries(fields ?? {})) {
+        if (path.split('.', 1)[0] !== field) continue;
+        if (path !== field || typeof value !== 'string' || !SET_OPERATORS.has(operator)) return undefined;
+        written.push(value);
+      }
+  }
+  return written;
+}
+
+const SET_OPERATORS: ReadonlySet<string> = new Set(['$set', '$setOnInsert', '$unset']);
+
+function operationsOf(write: RowWrite): [string, object][] {
+  if ('insertOne' in write) return [['$set', write.insertOne.document]];
+  if ('replaceOne' in write) return [['$set', write.replaceOne.replacement]];
+  return 'updateOne' in write ? Object.entries(write.updateOne.update) : [];
 }

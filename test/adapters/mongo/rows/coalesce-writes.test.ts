@@ -2,14 +2,7 @@
 import { expect } from 'chai';
 import { coalesceWrites } from '../../../../adapters/mongo/rows/coalesce-writes.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
-import {
-  positionGuarded,
-  type Row,
-  type RowChange,
-  type RowUpdate,
-  type RowWrite,
-  writesOf,
-} from '../../../../projections/kernel/projection.js';
+import { type Row, type RowUpdate, type RowWrite, writesOf } from '../../../../projections/kernel/projection.js';
 import { state } from '../../../../projections/rooms/room-state.js';
 
 const events = (type: string, count: number, of: (n: number) => Partial<RecordedEvent>) =>
@@ -69,42 +62,5 @@ describe('coalesced writes', () => {
     };
     expect(around('other')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany']);
     expect(around('r')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany', 'updateOne']);
-  });
-
-  const toy = (changes: readonly RowChange[], n: number): RowWrite[] =>
-    changes.map((change) => positionGuarded(change, { ...events('T', 1, () => ({}))[0]!, position: BigInt(n) }));
-  const made = (...changes: readonly RowChange[]) =>
-    coalesceWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
-
-  it('become one insert for a created and changed row unless only the row can decide', () => {
-    const make: RowChange = { make: 'a', row: { x: 1, list: [1] } };
-    const [write, ...more] = made(
-      make,
-      { patch: 'a', update: { $set: { y: 2 }, $push: { list: 2, others: 3 } } },
-      { patch: 'a', update: { $unset: { x: '' }, $push: { others: { $each: [4] } } } },
-    );
-    expect(more).to.deep.equal([]);
-    const { document } = (write as { insertOne: { document: Row } }).insertOne;
-    expect({ ...document, _at: String(document._at) }).to.deep.equal({
-      _id: 'a',
-      _at: '2',
-      list: [1, 2],
-      y: 2,
-      others: [3, 4],
-    });
-    for (const update of [{ $set: { 'o.p': 1 } }, { $inc: { n: 1 } }, { $addToSet: { set: 1 } }])
-      expect(made(make, { patch: 'a', update }), JSON.stringify(update)).to.have.length(2);
-  });
-
-  it('of a new row are not split by a purge of others: no purge filter matches it', () => {
-    const kinds = (of: string) =>
-      made(
-        { make: 'a', row: { group: 'g' } },
-        { purge: { [of]: 'h' } },
-        { patch: 'a', update: { $set: { x: 1 } } },
-      ).map((write) => Object.keys(write)[0]);
-    expect(kinds('of')).to.deep.equal(['insertOne', 'deleteMany']);
-    expect(kinds('group')).to.deep.equal(['insertOne', 'deleteMany']);
-    expect(kinds('o.p')).to.deep.equal(['insertOne', 'deleteMany', 'updateOne']);
   });
 });
