@@ -1,4 +1,4 @@
-/** The arrows of the house: who may import whom. A file that breaks one is named. */
+/** Architecture rules: allowed imports between layers, services and kernel folders. Violations are listed by file. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,8 +41,8 @@ const serviceOf = (path: string) => {
   return SERVICES.find((service) => parts.includes(service));
 };
 
-/** The groups of files that import each other, directly or by way of others (strongly connected: Tarjan). */
-function circles(): string[] {
+/** Import cycles: groups of files that import each other directly or transitively (Tarjan's strongly connected components). */
+function importCycles(): string[] {
   const seen = new Map<string, number>();
   const open: string[] = [];
   const found: string[] = [];
@@ -67,41 +67,45 @@ function circles(): string[] {
 
 const importsOf = new Map(sources.map(({ path, imports }) => [path, imports.filter(ours)]));
 
-const offences = (rule: (source: Source, imported: string) => boolean) =>
+const violationsOf = (rule: (source: Source, imported: string) => boolean) =>
   sources.flatMap((source) =>
     source.imports.filter((name) => rule(source, name)).map((name) => `${source.path} imports ${name}`),
   );
 
 const mayImport = (layer: string, allowed: readonly string[]) =>
-  offences(({ path }, name) => layerOf(path) === layer && ours(name) && !allowed.includes(layerOf(name)));
+  violationsOf(({ path }, name) => layerOf(path) === layer && ours(name) && !allowed.includes(layerOf(name)));
 
-describe('the architecture', () => {
-  it('has sources to look at', () => {
+describe('architecture rules', () => {
+  it('finds the source files to check', () => {
     expect(sources.length).to.be.greaterThan(30);
   });
 
-  it('keeps the domain pure: nothing outside it, not even node', () => {
-    expect(offences(({ path }, name) => layerOf(path) === 'domain' && layerOf(name) !== 'domain')).to.deep.equal([]);
+  it('lets the domain import nothing but itself, not even node modules', () => {
+    expect(violationsOf(({ path }, name) => layerOf(path) === 'domain' && layerOf(name) !== 'domain')).to.deep.equal(
+      [],
+    );
   });
 
-  it('lets the application see the domain and its own ports only', () => {
+  it('lets the application import only the domain and its own ports', () => {
     expect(mayImport('application', ['application', 'domain'])).to.deep.equal([]);
     const drivers = ['mongodb', '@eventstore/db-client', 'koa', 'ws', 'lmdb', 'pino'];
-    expect(offences(({ path }, name) => layerOf(path) === 'application' && drivers.includes(name))).to.deep.equal([]);
+    expect(violationsOf(({ path }, name) => layerOf(path) === 'application' && drivers.includes(name))).to.deep.equal(
+      [],
+    );
   });
 
-  it('lets projections see the domain, the ports and mongodb', () => {
+  it('lets projections import only the application and the domain', () => {
     expect(mayImport('projections', ['projections', 'application', 'domain'])).to.deep.equal([]);
   });
 
-  it('lets only bin construct: nothing imports it', () => {
-    expect(offences(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal([]);
+  it('lets nothing import bin', () => {
+    expect(violationsOf(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal([]);
   });
 
-  it('keeps the embedded engines free of the application, which knows them by their package alone', () => {
+  it('keeps the embedded engines and the application independent of each other', () => {
     expect(mayImport('engines', ['engines'])).to.deep.equal([]);
     expect(
-      offences(
+      violationsOf(
         ({ path }, name) =>
           layerOf(path) !== 'engines' && (layerOf(name) === 'engines' || name.startsWith('@annals/engines/')),
       ),
@@ -112,52 +116,52 @@ describe('the architecture', () => {
     const KERNEL =
       /^(application\/(ports|command|subscription|consistency|concurrency|secrets|time|audit)|domain\/shared|projections\/kernel)\//;
     const folderOf = (path: string) => KERNEL.exec(path)?.[0];
-    const deep = offences(
+    const deep = violationsOf(
       ({ path }, name) =>
         folderOf(name) !== undefined && folderOf(name) !== folderOf(path) && !name.endsWith('/index.ts'),
     );
     expect(deep).to.deep.equal([]);
-    const inner = offences(({ path }, name) => folderOf(path) === folderOf(name) && /\/index\.ts$/.test(name));
+    const inner = violationsOf(({ path }, name) => folderOf(path) === folderOf(name) && /\/index\.ts$/.test(name));
     expect(inner).to.deep.equal([]);
   });
 
-  it('keeps pages apart: what they share with the rest is the contract', () => {
+  it('lets web pages and the server import nothing from each other', () => {
     expect(mayImport('web', ['web'])).to.deep.equal([]);
-    expect(offences(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal([]);
+    expect(violationsOf(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal([]);
   });
 
-  it('keeps services apart from each other', () => {
-    const apart = offences(({ path }, name) => {
+  it('lets no service import another service', () => {
+    const violations = violationsOf(({ path }, name) => {
       const [from, to] = [serviceOf(path), ours(name) ? serviceOf(name) : undefined];
       return from !== undefined && to !== undefined && from !== to;
     });
-    expect(apart).to.deep.equal([]);
+    expect(violations).to.deep.equal([]);
   });
 
-  it('keeps shared code from knowing a service', () => {
-    const knowing = offences(
+  it('lets shared code import no service', () => {
+    const violations = violationsOf(
       ({ path }, name) => layerOf(path) !== 'bin' && !serviceOf(path) && ours(name) && serviceOf(name) !== undefined,
     );
-    expect(knowing).to.deep.equal([]);
+    expect(violations).to.deep.equal([]);
   });
 
-  it('reads in one direction: no file imports itself round a circle, not even a type', () => {
-    expect(circles()).to.deep.equal([]);
+  it('has no import cycles, including type imports', () => {
+    expect(importCycles()).to.deep.equal([]);
   });
 
-  it('keeps the client libraries of the two servers in their rooms', () => {
-    const strays = offences(
+  it('confines the event store client library to its adapter and the engines', () => {
+    const violations = violationsOf(
       ({ path }, name) => name.startsWith('@eventstore/') && !/^adapters\/eventstore\/|^engines\/test\//.test(path),
     );
-    expect(strays).to.deep.equal([]);
+    expect(violations).to.deep.equal([]);
   });
 
-  it('opens every file with a sentence that says what it is for', () => {
-    const silent = [...sources, ...tests].filter(({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text));
-    expect(silent.map(({ path }) => path)).to.deep.equal([]);
+  it('starts every file with a comment that says what it is for', () => {
+    const undocumented = [...sources, ...tests].filter(({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text));
+    expect(undocumented.map(({ path }) => path)).to.deep.equal([]);
   });
 
-  it('keeps files small: over 300 lines only with a reason in the first line', () => {
+  it('limits files to 300 lines unless the first line gives a reason', () => {
     const long = [...sources, ...tests].filter(
       ({ lines, text }) => lines > 301 && !/^.*\b(long|one table|because)\b/i.test(text),
     );

@@ -1,4 +1,4 @@
-/** Analytics under load: hits alone and in batches, reports over many of them, a rebuild; the whole program over HTTP. */
+/** Benchmarks analytics over HTTP with the whole program: single hits, batches, reports and a rebuild. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -16,20 +16,20 @@ import { startUsual } from './started.js';
 type Print = (line: string) => void;
 
 export interface AnalyticsBench {
-  /** A tenth of the hits, and 2 s of each load instead of 8. */
+  /** Runs a tenth of the hits, and each load for 2 s instead of 8. */
   readonly quick?: boolean;
-  /** Stored before a month is asked for. */
+  /** Hits stored before the monthly report is measured. */
   readonly hits?: number;
 }
 
 const CONNECTIONS = 64;
 const BATCH = 100;
-/** Code that is not compiled yet costs several times as much. */
+/** Requests sent before measuring, so that the code is compiled. */
 const WARM = 5000;
-/** What `annals analytics seed` makes of 30 days, about. */
+/** Approximate number of hits that `annals analytics seed` creates for 30 days. */
 const SEEDED = 30 * 1600;
 
-/** Prints a line a figure, with what it should be. */
+/** Prints one line for each figure, with its target in parentheses. */
 export async function bench(print: Print, options: AnalyticsBench): Promise<void> {
   const { quick = false, hits: stored = quick ? 100_000 : 1_000_000 } = options;
   const duration = quick ? 2 : 8;
@@ -67,7 +67,7 @@ export async function bench(print: Print, options: AnalyticsBench): Promise<void
     print(`rebuild of about ${all} hits: ${Math.round(all / seconds)} hits/s (100000); ${stdout.trim()}`);
     await seed(directory.path, ['--replace', '--scale', '3'], print);
     await reports(base, 365, print, 60);
-    print(`memory at most ${memory.peak()} MB, engines ${memory.engines()} MB`);
+    print(`memory at targetMs ${memory.peak()} MB, engines ${memory.engines()} MB`);
   } finally {
     memory.stop();
     await server.stop();
@@ -78,7 +78,7 @@ export async function bench(print: Print, options: AnalyticsBench): Promise<void
 interface Measured {
   readonly hits: number;
   readonly text: string;
-  /** Microseconds of processor for a request. */
+  /** Processor microseconds per request. */
   readonly us: number;
 }
 
@@ -87,18 +87,18 @@ async function measure(server: Server, size: number, duration: number): Promise<
   const used = () => pids.map(processorMs);
   const before = used();
   const url = server.urls.analytics ?? '';
-  const { done, bad, per, p99 } = await load(url, { duration, connections: CONNECTIONS }, hits(size));
+  const { done, bad, perSecond, p99 } = await load(url, { duration, connections: CONNECTIONS }, hits(size));
   if (bad > 0) throw new Error(`${bad} requests were not answered as they should`);
   const us = used().map((after, index) => (1000 * (after - before[index]!)) / done);
   const each = us.map((of) => (of / size).toFixed(size > 1 ? 1 : 0)).join(' + ');
   return {
     hits: done * size,
     us: us[0]!,
-    text: `${per * size}/s, p99 ${p99} ms, processor ${each} us a hit (server, event store, mongo)`,
+    text: `${perSecond * size}/s, p99 ${p99} ms, processor ${each} us a hit (server, event store, mongo)`,
   };
 }
 
-/** Plain koa that reads the same bodies and does nothing with them. */
+/** Upper bound: plain koa that reads the same bodies and ignores them. */
 async function ceiling(size: number, duration: number, print: Print): Promise<number> {
   const koa = fork(fileURLToPath(new URL('./plain-koa.js', import.meta.url)));
   const [port] = (await once(koa, 'message')) as [number];
@@ -111,9 +111,9 @@ async function ceiling(size: number, duration: number, print: Print): Promise<nu
     const url = `http://127.0.0.1:${port}`;
     await load(url, { amount: Math.max(CONNECTIONS, WARM / size), connections: CONNECTIONS }, asJson);
     const before = processorMs(koa.pid ?? 0);
-    const { done, per } = await load(url, { duration, connections: CONNECTIONS }, asJson);
+    const { done, perSecond } = await load(url, { duration, connections: CONNECTIONS }, asJson);
     const us = (1000 * (processorMs(koa.pid ?? 0) - before)) / done;
-    print(`ceiling: plain koa, ${size} a request: ${per * size}/s, processor ${us.toFixed(0)} us a request`);
+    print(`ceiling: plain koa, ${size} a request: ${perSecond * size}/s, processor ${us.toFixed(0)} us a request`);
     return us;
   } finally {
     koa.kill();
@@ -123,19 +123,19 @@ async function ceiling(size: number, duration: number, print: Print): Promise<nu
 const ratio = ({ us }: Measured, ceiling: number) =>
   `a request costs ${(us / ceiling).toFixed(1)} times what plain koa does`;
 
-/** How long a report waits until it shows all that was taken before it was asked for. */
+/** Measures how long a report waits until it includes all hits accepted before the request. */
 function watchLag(base: string) {
   const times: number[] = [];
-  let isOver = false;
+  let stopped = false;
   const watching = (async () => {
-    while (!isOver) {
+    while (!stopped) {
       times.push((await report(base, reportPath(1))).ms);
       await delay(200);
     }
   })();
   return {
     async stop() {
-      isOver = true;
+      stopped = true;
       await watching;
       return spread(times);
     },
@@ -151,19 +151,19 @@ async function report(base: string, path: string): Promise<{ readonly ms: number
   return { ms: performance.now() - started };
 }
 
-async function reports(base: string, days: number, print: Print, most?: number) {
+async function reports(base: string, days: number, print: Print, targetMs?: number) {
   const path = days === 1 ? reportPath(1) : `/api/report?site=demo-shop&days=${days}`;
   const { ms: first } = await report(base, path);
   const times: number[] = [];
   for (let index = 0; index < 40; index++) times.push((await report(base, path)).ms);
-  const wanted = most === undefined ? '' : ` (${most})`;
-  print(`report of ${days} days: first ${first.toFixed(0)} ms, ${spread(times)}${wanted}`);
+  const target = targetMs === undefined ? '' : ` (${targetMs})`;
+  print(`report of ${days} days: first ${first.toFixed(0)} ms, ${spread(times)}${target}`);
 }
 
 function spread(times: number[]): string {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)]?.toFixed(1);
-  return `p50 ${at(0.5)} ms, p95 ${at(0.95)}, most ${sorted.at(-1)?.toFixed(0)}`;
+  return `p50 ${at(0.5)} ms, p95 ${at(0.95)}, targetMs ${sorted.at(-1)?.toFixed(0)}`;
 }
 
 async function seed(dataDir: string, more: readonly string[], print: Print) {
@@ -173,7 +173,7 @@ async function seed(dataDir: string, more: readonly string[], print: Print) {
   print(`seed: ${stdout.trim()}, ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** What stands on the disk; a sparse file only as far as it is written. */
+/** Bytes allocated on disk; sparse files count only what is written. */
 function bytesOf(path: string): number {
   const entries = readdirSync(path, { withFileTypes: true, recursive: true });
   return entries

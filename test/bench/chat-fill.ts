@@ -1,7 +1,4 @@
-/**
- * Fills the store of a chat that nobody serves, by the application's own road without HTTP: deciders, codec, keys and
- * appends are those of every message. What the read models make of it is left to the next who serves.
- */
+/** Fills a chat's event log without HTTP, using the real deciders, codec, keys and appends. Read models catch up when a node next starts. */
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import { messageAggregate } from '../../application/chat/aggregates.js';
 import type { Logger } from '../../application/ports/index.js';
@@ -17,16 +14,16 @@ import { isRejection } from '../../domain/shared/decider.js';
 
 export interface Filling {
   readonly dataDir: string;
-  /** Messages come to each of them in turn. */
+  /** Messages are distributed over them round-robin. */
   readonly channels: readonly string[];
   readonly author: string;
   readonly amount: number;
 }
 
-const AT_ONCE = 512;
+const CONCURRENCY = 512;
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What people might say: words by how common they are, a rare one in a hundred messages, another in each. */
+/** Message text from a fixed vocabulary: a rare word in one of a hundred messages, and a unique one in each. */
 export function words(index: number): string {
   const picked = Array.from({ length: 6 }, (_, at) => `word${(index * 7919 + at * at * 104_729) % 5000}`);
   return `${picked.join(' ')} ${index % 100 === 0 ? 'wombat ' : ''}number${index}`;
@@ -47,10 +44,10 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
     logger: silent,
     metrics: noMetrics,
   });
-  let begun = 0;
-  const some = async () => {
-    while (begun < amount) {
-      const index = begun++;
+  let posted = 0;
+  const postMessages = async () => {
+    while (posted < amount) {
+      const index = posted++;
       const context = kernel.systemContext(author);
       const messageId = kernel.derivation.idInTime('chat.message', context.commandId);
       const body = { ...EMPTY_CONTENT, content: words(index) };
@@ -61,8 +58,8 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
     }
   };
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, some));
-    // As a node that serves would have left it: whoever comes back is told what nobody can have missed.
+    await Promise.all(Array.from({ length: CONCURRENCY }, postMessages));
+    // Saves the resume window as a serving node would, so that returning clients can resume their streams.
     const head = await kernel.head();
     await kernel.windows.save(new Map([[chat.name, { horizon: head, from: head }]]));
   } finally {

@@ -1,4 +1,4 @@
-/** The chat under load beside one that holds much already, by turns: posting, reading, searching, starting; whole programs in processes of their own. */
+/** Benchmarks an empty chat and one with many stored messages in alternation: posting, reading, searching and starting. */
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
@@ -8,7 +8,7 @@ import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
 import { startUsual } from './started.js';
 
-/** A chat that is served, with one channel of its own and a hundred that what it holds is in. */
+/** A running chat with one channel of its own and the hundred channels that hold the stored messages. */
 interface Served {
   readonly name: string;
   readonly server: Server;
@@ -16,15 +16,15 @@ interface Served {
   readonly token: string;
   readonly one: string;
   readonly hundred: readonly string[];
-  /** Asked so far. */
-  asked: number;
+  /** Number of requests sent so far. */
+  requests: number;
 }
 
 const ROUNDS = 3;
 
 const pidsOf = ({ child, enginePids }: Server) => [child.pid ?? 0, ...enginePids];
 
-/** Processor time of the server and of the engines, ms. */
+/** Processor milliseconds of the server and of the engines. */
 function spent(server: Server): readonly [own: number, engines: number] {
   const [own = 0, ...engines] = pidsOf(server).map(processorMs);
   return [own, engines.reduce((sum, each) => sum + each, 0)];
@@ -35,24 +35,24 @@ const memoryOf = (server: Server) =>
     .map((pid) => anonymousMB(pid).toFixed(0))
     .join(' + ')} MB`;
 
-const works: { readonly [what: string]: (chat: Served) => Omit<Request, 'headers'> } = {
+const workloads: { readonly [what: string]: (chat: Served) => Omit<Request, 'headers'> } = {
   'posting into one channel': (chat) => post(chat, chat.one),
-  'posting into a hundred': (chat) => post(chat, chat.hundred[chat.asked % 100]!),
-  'reading the newest 50': ({ hundred, asked }) => get(`/channels/${hundred[asked % 20]}/messages`),
+  'posting into a hundred': (chat) => post(chat, chat.hundred[chat.requests % 100]!),
+  'reading the newest 50': ({ hundred, requests }) => get(`/channels/${hundred[requests % 20]}/messages`),
   'searching a rare word': () => get('/search/messages?q=wombat'),
-  'searching a word of many': ({ asked }) => get(`/search/messages?q=word${(asked * 7919) % 5000}`),
-  'searching what one says': ({ asked }) => get(`/search/messages?q=number${asked * 97}`),
-  'searching what nobody says': ({ asked }) => get(`/search/messages?q=nowhere${asked}`),
+  'searching a word of many': ({ requests }) => get(`/search/messages?q=word${(requests * 7919) % 5000}`),
+  'searching what one says': ({ requests }) => get(`/search/messages?q=number${requests * 97}`),
+  'searching what nobody says': ({ requests }) => get(`/search/messages?q=nowhere${requests}`),
 };
 
 const get = (path: string) => ({ method: 'GET' as const, path });
-const post = ({ asked }: Served, channel: string) => ({
+const post = ({ requests }: Served, channel: string) => ({
   method: 'POST' as const,
   path: `/channels/${channel}/messages`,
-  body: JSON.stringify({ content: `message ${asked} that says what people say to each other` }),
+  body: JSON.stringify({ content: `message ${requests} that says what people say to each other` }),
 });
 
-/** `quick` asks a tenth. `stored`: messages that the second chat holds; without it 100,000, or 10,000. */
+/** `quick` sends a tenth of the requests. `stored`: messages in the second chat, by default 100,000 (10,000 with `quick`). */
 export async function bench(
   print: (line: string) => void,
   { quick = false, stored = quick ? 10_000 : 100_000 }: { quick?: boolean; stored?: number },
@@ -64,9 +64,9 @@ export async function bench(
     const empty = await chatIn(directories[0].path, 'empty', running);
     const { hundred, author, stop } = await chatIn(directories[1].path, 'first', running);
     await stop();
-    const begun = process.cpuUsage();
+    const cpuBefore = process.cpuUsage();
     await fill({ dataDir: directories[1].path, channels: hundred, author, amount: stored });
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(cpuBefore);
     print(`filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`);
 
     const first = await startUsual(directories[1].path, ['chat']);
@@ -80,17 +80,17 @@ export async function bench(
       print(`start, ${name}: ready in ${server.ms} ms, ${processor.join(' + ')} ms, ${memoryOf(server)}`);
     }
 
-    for (const [what, next] of Object.entries(works)) {
+    for (const [what, next] of Object.entries(workloads)) {
       for (let round = 0; round <= ROUNDS; round++)
         for (const chat of [empty, full]) {
           const before = spent(chat.server);
           const result = await load(chat.base, { amount }, () => {
-            chat.asked++;
+            chat.requests++;
             const headers = { 'content-type': 'application/json', authorization: `Bearer ${chat.token}` };
             return { ...next(chat), headers };
           });
           const cost = spent(chat.server).map((each, at) => (1000 * (each - before[at]!)) / result.done);
-          // The first round is of code that is not compiled yet.
+          // The first round warms up: its code is not compiled yet.
           if (round > 0)
             print(`${what}, ${chat.name}: ${result.text}; ${cost.map((each) => each.toFixed(0)).join(' + ')} µs`);
         }
@@ -102,18 +102,18 @@ export async function bench(
   }
 }
 
-/** `known`: the hundred channels, where they are there. */
+/** `known`: the hundred channels, if they exist already. */
 async function chatIn(dataDir: string, name: string, running: Server[], known?: readonly string[]) {
   const server = await startUsual(dataDir, ['chat']);
   running.push(server);
   const base = server.urls.chat ?? '';
   const { token, id: author } = await devLogin(base, 'admin@localhost');
-  const channel = async (called: string): Promise<string> =>
-    (await ask(base, 'POST', '/channels', { token, body: { name: called } })).body.channel.id;
+  const channel = async (channelName: string): Promise<string> =>
+    (await ask(base, 'POST', '/channels', { token, body: { name: channelName } })).body.channel.id;
   const hundred = [...(known ?? [])];
   while (hundred.length < 100) hundred.push(await channel(`c${hundred.length}`));
   const one = await channel(`one ${name}`);
-  return { name, server, base, token, one, hundred, author, asked: 0, stop: () => server.stop() };
+  return { name, server, base, token, one, hundred, author, requests: 0, stop: () => server.stop() };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

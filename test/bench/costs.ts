@@ -1,4 +1,4 @@
-/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [hit] [hits] [name=directory[,flag of node] ...]`. */
+/** Processor time per request and process, for several builds in alternation: `costs.js [post] [state] [single] [batch] [hit] [hits] [name=directory[,flag of node] ...]`. */
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { processorMs } from '@annals/engines/testing/process-usage.js';
@@ -9,21 +9,21 @@ import { body } from './logs.js';
 
 const FLAGS = ['--rooms-create-per-hour', '1000000', ...HIT_FLAGS];
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-/** So many rounds are of code that is not compiled yet, and do not count. */
+/** Warm-up rounds that do not count, because their code is not compiled yet. */
 const WARM = Number(process.env.WARM ?? 6);
 const DAY = 86_400_000;
 
 interface Work {
-  /** Requests a round: enough for the clock of the processes, which counts in hundredths of a second. */
+  /** Requests per round: enough for the process clock, which has a resolution of 10 ms. */
   readonly amount: number;
   prepare(server: Server): Promise<() => Request>;
 }
 
-let made = 0;
+let ingested = 0;
 const ingest = (size: number) => async (): Promise<() => Request> => () => ({
   method: 'POST',
   path: '/api/ingest',
-  body: body(made++ * size, size, Date.now() - DAY),
+  body: body(ingested++ * size, size, Date.now() - DAY),
 });
 const collect =
   (size: number) =>
@@ -33,7 +33,7 @@ const collect =
   };
 const rooms = new WeakMap<Server, Promise<Person>>();
 
-const works: { readonly [name: string]: Work & { readonly service: string } } = {
+const workloads: { readonly [name: string]: Work & { readonly service: string } } = {
   post: {
     service: 'rooms',
     amount: 1500,
@@ -55,30 +55,30 @@ const works: { readonly [name: string]: Work & { readonly service: string } } = 
 
 const PROCESSES = ['server', 'eventstore', 'mongo'] as const;
 
-/** Microseconds of processor, the system's for it included, that each process of the server has had. */
+/** Processor microseconds that each process of the server has used, user and system. */
 const used = ({ child, pids }: Server) =>
   [child.pid, pids.eventstore, pids.mongo].map((pid) => 1000 * processorMs(pid ?? 0));
 
-const given = process.argv.slice(2);
-const chosen = Object.keys(works).filter((name) => !given.some((each) => each in works) || given.includes(name));
-const builds = given.filter((each) => each.includes('=')).map((each) => each.split(/=(.*)/, 2) as [string, string]);
-const here = fileURLToPath(new URL('../../..', import.meta.url));
+const args = process.argv.slice(2);
+const chosen = Object.keys(workloads).filter((name) => !args.some((each) => each in workloads) || args.includes(name));
+const builds = args.filter((each) => each.includes('=')).map((each) => each.split(/=(.*)/, 2) as [string, string]);
+const ownBuild = fileURLToPath(new URL('../../..', import.meta.url));
 const directories = [];
 const running: { readonly name: string; readonly server: Server }[] = [];
 const costs = new Map<string, number[][]>();
 try {
-  for (const [name, build] of builds.length > 0 ? builds : [['here', here] as const]) {
+  for (const [name, build] of builds.length > 0 ? builds : [['here', ownBuild] as const]) {
     const [directory = '', ...flagsOfNode] = build.split(',');
     const data = temporaryDirectory();
     directories.push(data);
-    const program = ANNALS.replace(here, `${directory.replace(/\/$/, '')}/`);
+    const program = ANNALS.replace(ownBuild, `${directory.replace(/\/$/, '')}/`);
     const env = { NODE_OPTIONS: flagsOfNode.join(' ') };
     running.push({ name, server: await startServer(data.path, FLAGS, env, program) });
   }
   for (let round = -WARM; round < ROUNDS; round++)
     for (const name of chosen)
       for (const each of round % 2 ? [...running].reverse() : running) {
-        const cost = await measure(works[name]!, each.server);
+        const cost = await measure(workloads[name]!, each.server);
         if (round >= 0) costs.set(`${name} ${each.name}`, [...(costs.get(`${name} ${each.name}`) ?? []), cost]);
       }
   for (const [what, rounds] of costs)
@@ -88,7 +88,7 @@ try {
   for (const each of directories) each.remove();
 }
 
-async function measure({ service, amount, prepare }: (typeof works)[string], server: Server) {
+async function measure({ service, amount, prepare }: (typeof workloads)[string], server: Server) {
   const next = await prepare(server);
   const before = used(server);
   const { done, bad } = await load(server.urls[service] ?? '', { amount }, next);

@@ -1,4 +1,4 @@
-/** Measures the embedded event store in a process of its own, through the real driver, beside its ceilings. */
+/** Benchmarks the embedded event store in its own process, through the real driver, beside its upper bounds. */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -63,7 +63,7 @@ function quantiles(values: number[]): { p50: number; p99: number } {
   return { p50: sorted[Math.floor(sorted.length * 0.5)]!, p99: sorted[Math.floor(sorted.length * 0.99)]! };
 }
 
-/** Runs `work` again and again in so many loops at once; answers how often a second, after a warm-up. */
+/** Runs `work` repeatedly in `loops` concurrent loops; resolves with the rate per second, after a warm-up. */
 async function inLoops(loops: number, seconds: number, work: (loop: number) => Promise<unknown>): Promise<number> {
   let done = 0;
   let running = true;
@@ -111,7 +111,7 @@ async function echoes(callers: number, seconds: number): Promise<number> {
   return perSecond;
 }
 
-/** One long call; answers come in the order of the messages. */
+/** One bidirectional call; answers arrive in the order of the messages. */
 function echoCall(session: ClientHttp2Session): (message: Buffer) => Promise<void> {
   const stream = session.request({ ':method': 'POST', ':path': ECHO, 'content-type': 'application/grpc' });
   const waiting: (() => void)[] = [];
@@ -237,7 +237,7 @@ async function latency(client: EventStoreDBClient, perSecond: number, seconds: n
   return quantiles(latencies);
 }
 
-/** Milliseconds from opening a store of so many events to serving. */
+/** Milliseconds from opening a store with this many events until it serves. */
 async function startWith(events: number): Promise<number> {
   const directory = await temporaryDirectory();
   const log = openEventLog(directory, (error) => {

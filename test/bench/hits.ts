@@ -1,8 +1,8 @@
-/** The load that benches put on analytics: visitors of a site, and what their pages tell of them. */
+/** The load that benchmarks put on analytics: visitors of a site and the hits their pages send. */
 import type { Request } from './load.js';
 
 export const TOKEN = 'an-admin-token-for-benches';
-/** Visitors are told apart by an address that a proxy names. */
+/** Visitors are distinguished by the address in a proxy's header. */
 export const HIT_FLAGS = [
   '--analytics-admin-token',
   TOKEN,
@@ -32,7 +32,7 @@ const agent = (n: number) => {
   return `Mozilla/5.0 (${SYSTEMS[n % 3]}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
 };
 
-/** Every tenth is an event, every fourth comes from elsewhere, every eighth by a campaign. */
+/** Every tenth hit is an event, every fourth has an external referrer, every eighth a campaign. */
 function payload(n: number) {
   return {
     site: SITE,
@@ -46,7 +46,7 @@ function payload(n: number) {
   };
 }
 
-/** `size` hits a request: one alone is no list. */
+/** Requests with `size` hits each; a single hit is sent without a list. */
 export function hits(size: number): () => Request {
   let next = 0;
   return () => {

@@ -1,4 +1,4 @@
-/** The load that benches put on rooms: people with rooms of their own, and what they ask. */
+/** The load that benchmarks put on rooms: participants with their own rooms, and their requests. */
 import { randomBytes } from 'node:crypto';
 import autocannon from 'autocannon';
 
@@ -31,7 +31,7 @@ async function call(base: string, path: string, body: object, token?: string) {
   return (await answer.json()) as Person;
 }
 
-/** Many rooms, because a participant may post 40 messages a minute. */
+/** Creates many rooms, because one participant may post only 40 messages a minute. */
 export async function makeRooms(base: string, count: number): Promise<Person[]> {
   const people: Person[] = [];
   const make = async () => {
@@ -41,7 +41,7 @@ export async function makeRooms(base: string, count: number): Promise<Person[]> 
   return people;
 }
 
-/** Of two people who post by turns; the host is answered. */
+/** Creates a room in which two participants have posted alternately; resolves with the host. */
 export async function roomWithMessages(base: string, messages: number): Promise<Person> {
   const host = await call(base, '/rooms', { signingPublicKey });
   const inviteToken = text(16);
@@ -66,7 +66,7 @@ export type Request = {
   body?: string;
 };
 
-/** Each of the people in turn. */
+/** Posts as each of the people, round-robin. */
 export function posts(people: readonly Person[]): () => Request {
   let index = 0;
   return () => {
@@ -86,7 +86,7 @@ export const reads = (person: Person) => (): Request => ({
   headers: bearer(person),
 });
 
-/** From 32 connections, or as many as are said, for so many seconds or requests. */
+/** Sends requests over 32 connections (unless given) for a duration in seconds or a number of requests. */
 export async function load(
   url: string,
   amount: { duration?: number; amount?: number; connections?: number },
@@ -98,13 +98,13 @@ export async function load(
     ...amount,
     requests: [{ setupRequest: (request) => ({ ...request, ...next() }) }],
   });
-  const per = Math.round(result['2xx'] / result.duration);
+  const perSecond = Math.round(result['2xx'] / result.duration);
   const bad = result.non2xx + result.errors;
   return {
     done: result['2xx'],
     bad,
-    per,
+    perSecond,
     p99: result.latency.p99,
-    text: `${per}/s, p50 ${result.latency.p50} ms, p99 ${result.latency.p99} ms${bad ? `, ${bad} NOT 2xx` : ''}`,
+    text: `${perSecond}/s, p50 ${result.latency.p50} ms, p99 ${result.latency.p99} ms${bad ? `, ${bad} NOT 2xx` : ''}`,
   };
 }

@@ -1,4 +1,4 @@
-/** The log service under load: ingest, queries over a million records, a rebuild; the whole program over HTTP. */
+/** Benchmarks the log service over HTTP with the whole program: ingest, queries over a million records, a rebuild. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { watchMemory } from '@annals/engines/testing/process-usage.js';
 import autocannon from 'autocannon';
@@ -12,7 +12,7 @@ const STATUS = [200, 201, 404, 302];
 
 type Print = (line: string) => void;
 
-/** As a web service logs its requests; every 97th is an error, three share a request id. */
+/** A request log as a web service writes it; every 97th is an error, three records share a request id. */
 function record(n: number, first: number) {
   return {
     timestamp: new Date(first + n * (DAY / PER_DAY)).toISOString(),
@@ -32,7 +32,7 @@ const requestId = (n: number) => `req-${((Math.floor(n / 3) * 7919) % 1_000_003)
 export const body = (from: number, size: number, first: number) =>
   Array.from({ length: size }, (_, n) => JSON.stringify(record(from + n, first))).join('\n');
 
-/** Prints a line a figure, with what it should be. `quick`: a tenth of the records. */
+/** Prints one line for each figure, with its target in parentheses. `quick`: a tenth of the records. */
 export async function bench(print: Print, { quick }: { readonly quick: boolean }): Promise<void> {
   const directory = temporaryDirectory();
   const server = await startUsual(directory.path);
@@ -42,12 +42,12 @@ export async function bench(print: Print, { quick }: { readonly quick: boolean }
     const client = logClient(base);
     const total = quick ? 100_000 : 1_000_000;
     const first = Math.floor(Date.now() / DAY) * DAY - (total / PER_DAY) * DAY;
-    await ingest(client, print, { total, size: 1000, connections: 8, first, least: 30_000 });
+    await ingest(client, print, { total, size: 1000, connections: 8, first, target: 30_000 });
     await queries(client, print, total, first);
     await newest(base, print);
     await reindex(client, print, total);
     const now = Date.now();
-    await ingest(client, print, { total: total / 10, size: 100, connections: 16, first: now, least: 20_000 });
+    await ingest(client, print, { total: total / 10, size: 100, connections: 16, first: now, target: 20_000 });
     await singles(base, print, now);
     print(`memory at most ${memory.peak()} MB (400), engines ${memory.engines()} MB`);
   } finally {
@@ -62,14 +62,14 @@ interface Load {
   readonly size: number;
   readonly connections: number;
   readonly first: number;
-  /** Records a second that are wanted. */
-  readonly least: number;
+  /** Target in records per second. */
+  readonly target: number;
 }
 
-async function ingest(client: LogClient, print: Print, { total, size, connections, first, least }: Load) {
+async function ingest(client: LogClient, print: Print, { total, size, connections, first, target }: Load) {
   let next = 0;
   let ms = 0;
-  // Bodies are made outside the time that is measured, some at a time.
+  // Bodies are created outside the measured time, in chunks.
   while (next < total) {
     const bodies: string[] = [];
     for (; bodies.length * size < 20_000 && next < total; next += size) bodies.push(body(next, size, first));
@@ -85,7 +85,7 @@ async function ingest(client: LogClient, print: Print, { total, size, connection
     ms += performance.now() - started;
   }
   const per = Math.round((total / ms) * 1000);
-  print(`ingest, batches of ${size}, ${connections} connections: ${per} records/s (${least})`);
+  print(`ingest, batches of ${size}, ${connections} connections: ${per} records/s (${target})`);
 }
 
 async function singles(base: string, print: Print, first: number) {

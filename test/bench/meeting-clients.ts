@@ -1,4 +1,4 @@
-/** People in meetings, as the bench has them: many sockets that join, talk to their rooms, and measure how long it takes. */
+/** Simulated meeting participants: many sockets that join, send to their rooms, and measure latencies. */
 import { once } from 'node:events';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,16 +7,16 @@ import { WebSocket } from 'ws';
 export interface Attendee {
   readonly socket: WebSocket;
   readonly roomId: string;
-  /** As the service told. */
+  /** As assigned by the service. */
   id: string;
 }
 
 export interface Joined {
   readonly people: readonly Attendee[];
-  /** Who was not let in, by code. */
+  /** Error codes of rejected joins. */
   readonly refused: readonly string[];
   readonly perSecond: number;
-  /** From asking to being in, µs. */
+  /** Microseconds from the request to the admission. */
   readonly took: RecordableHistogram;
 }
 
@@ -26,7 +26,7 @@ export const roomIdOf = (prefix: string, n: number): string =>
 
 let addresses = 0;
 
-/** Each from an address of its own, as a trusted proxy says, so that limits by address are none here. */
+/** Opens sockets, each with its own client address in a trusted proxy's header, so that limits per address do not apply. */
 export async function connect(url: string, count: number): Promise<WebSocket[]> {
   const sockets: WebSocket[] = [];
   const open = async () => {
@@ -46,7 +46,7 @@ export async function connect(url: string, count: number): Promise<WebSocket[]> 
   return sockets;
 }
 
-/** Each socket joins the room that `roomOf` says, so many a second or as fast as they are answered. */
+/** Each socket joins the room given by `roomOf`, at `perSecond` joins a second or as fast as possible. */
 export async function join(
   sockets: readonly WebSocket[],
   roomOf: (n: number) => string,
@@ -60,7 +60,7 @@ export async function join(
     const dueMs = (1000 * n) / perSecond;
     if (dueMs > 0) await delay(started + dueMs - performance.now());
     const roomId = roomOf(n);
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const answer = once(socket, 'message');
     socket.send(
       JSON.stringify({
@@ -76,7 +76,7 @@ export async function join(
     const [data] = await Promise.race([answer, closed]);
     const { type, participantId, code } = JSON.parse(String(data));
     if (type !== 'participant-joined') return void refused.push(code ?? type);
-    took.record(microseconds(asked));
+    took.record(microseconds(requestedAt));
     people.push({ socket, roomId, id: participantId });
   });
   await Promise.all(answers);
@@ -84,17 +84,17 @@ export async function join(
 }
 
 export interface Talk {
-  readonly said: number;
+  readonly sent: number;
   readonly delivered: number;
-  readonly lost: number;
-  /** Sockets that the service closed. */
+  readonly missing: number;
+  /** Sockets closed by the service. */
   readonly cut: number;
-  /** From being said to being heard, µs. */
+  /** Microseconds from sending to delivery. */
   readonly chat: RecordableHistogram;
   readonly candidates: RecordableHistogram;
 }
 
-/** Half of what each says is chat, for the whole room, half are candidates for one of it. */
+/** Half of the messages are chat for the whole room, half are candidates for one participant. */
 export async function talk(
   people: readonly Attendee[],
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
@@ -103,32 +103,32 @@ export async function talk(
   const [chat, candidates] = [createHistogram(), createHistogram()];
   let delivered = 0;
   let expected = 0;
-  const hear = (data: Buffer) => {
-    const said = saidAt(data);
-    if (said === undefined) return;
+  const onMessage = (data: Buffer) => {
+    const sent = sentAt(data);
+    if (sent === undefined) return;
     delivered++;
-    (data.includes('"chat"') ? chat : candidates).record(microseconds(said));
+    (data.includes('"chat"') ? chat : candidates).record(microseconds(sent));
   };
-  for (const { socket } of people) socket.on('message', hear);
+  for (const { socket } of people) socket.on('message', onMessage);
 
   const total = Math.round(people.length * perSecond * seconds);
   const started = performance.now();
-  for (let said = 0; said < total; said++) {
-    const due = started + (1000 * said) / (people.length * perSecond);
+  for (let sent = 0; sent < total; sent++) {
+    const due = started + (1000 * sent) / (people.length * perSecond);
     if (performance.now() < due) await delay(Math.max(1, due - performance.now()));
-    const round = Math.floor(said / people.length);
-    const from = people[said % people.length]!;
+    const round = Math.floor(sent / people.length);
+    const from = people[sent % people.length]!;
     const room = rooms.get(from.roomId)!;
-    // The two kinds by turns, and both at any time.
-    const isChat = (said + round) % 2 === 0;
+    // Alternates the two kinds, so that both are sent throughout.
+    const isChat = (sent + round) % 2 === 0;
     expected += isChat ? room.length : 1;
     const to = room[(room.indexOf(from) + 1) % room.length]!;
     from.socket.send(isChat ? chatOf(from) : candidateOf(from, to));
   }
   await settled(() => delivered, expected);
-  for (const { socket } of people) socket.off('message', hear);
+  for (const { socket } of people) socket.off('message', onMessage);
   const cut = people.filter(({ socket }) => socket.readyState !== WebSocket.OPEN).length;
-  return { said: total, delivered, lost: expected - delivered, cut, chat, candidates };
+  return { sent: total, delivered, missing: expected - delivered, cut, chat, candidates };
 }
 
 export function byRoom(people: readonly Attendee[]): ReadonlyMap<string, readonly Attendee[]> {
@@ -158,13 +158,13 @@ const candidateOf = (from: Attendee, { id: targetId }: Attendee) =>
     },
   });
 
-/** When it was said, if it was said here. */
-function saidAt(data: Buffer): number | undefined {
+/** When the message was sent, if this process sent it. */
+function sentAt(data: Buffer): number | undefined {
   const from = data.indexOf('at=');
   return from < 0 ? undefined : Number(data.toString('latin1', from + 3, data.indexOf(';', from)));
 }
 
-/** Until all has arrived, or nothing more does for 5 s. */
+/** Waits until all have arrived, or nothing has for 5 s. */
 export async function settled(arrived: () => number, expected: number): Promise<void> {
   let [before, quiet] = [-1, 0];
   while (arrived() < expected && quiet < 50) {
@@ -176,7 +176,7 @@ export async function settled(arrived: () => number, expected: number): Promise<
 
 export const microseconds = (since: number) => Math.max(1, Math.round(1000 * (performance.now() - since)));
 
-/** Resolves when all of them are closed. */
+/** Closes the sockets; resolves when all are closed. */
 export async function leave(sockets: readonly WebSocket[]): Promise<void> {
   const open = sockets.filter(({ readyState }) => readyState !== WebSocket.CLOSED);
   const closed = open.map((socket) => once(socket, 'close'));

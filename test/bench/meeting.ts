@@ -1,4 +1,4 @@
-/** Meetings under load: talking, joining all at once, files; beside a bare relay that keeps all in memory. */
+/** Benchmarks meetings: messages, simultaneous joins and files, beside a bare relay that keeps everything in memory. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { RecordableHistogram } from 'node:perf_hooks';
@@ -13,16 +13,16 @@ import { startUsual } from './started.js';
 const PER_ROOM = 8;
 const RATES = [2, 6];
 const JOINS_PER_SECOND = 1000;
-/** Of base64 in a chunk. */
+/** Base64 characters in a chunk. */
 const CHUNK = 'a'.repeat(64 * 1024);
-/** A socket may say 200 messages a second. */
+/** The service allows 200 messages a second for each socket. */
 const CHUNKS_PER_SECOND = 180;
 const FLAGS = ['--server-trusted-proxies', '127.0.0.1'];
 
 interface Subject {
   readonly name: string;
   readonly url: string;
-  /** The process that holds the sockets, and those it needs besides. */
+  /** The process that holds the sockets, and the engines it needs. */
   readonly pid: number;
   readonly others: readonly number[];
 }
@@ -32,10 +32,10 @@ interface Sizes {
   readonly seconds: number;
 }
 
-/** What is compared between the two, by what it is of. */
+/** Figures that are compared between the two subjects, by name. */
 type Figures = { readonly [figure: string]: number };
 
-/** `quick`: 25 rooms for 3 s instead of 250 for 10 s; `rooms` is as many as it says. */
+/** `quick`: 25 rooms for 3 s instead of 250 for 10 s; `rooms` overrides the number of rooms. */
 export async function bench(
   print: (line: string) => void,
   { quick = false, rooms = quick ? 25 : 250 }: { quick?: boolean; rooms?: number },
@@ -62,11 +62,11 @@ export async function bench(
 }
 
 async function measure(subject: Subject, sizes: Sizes, print: (line: string) => void): Promise<Figures> {
-  const tell = (line: string) => print(`${subject.name}: ${line}`);
+  const report = (line: string) => print(`${subject.name}: ${line}`);
   const figures: { [figure: string]: number } = {};
   const { pid, others, url } = subject;
   const spent = () => [processorMs(pid), others.reduce((sum, each) => sum + processorMs(each), 0)] as const;
-  /** Runs it, and tells what a piece of it cost, µs of processor. */
+  /** Runs `work` and measures the processor microseconds per piece. */
   async function costing<Result>(work: () => Promise<Result>, pieces: (result: Result) => number) {
     const [own, engines] = spent();
     const result = await work();
@@ -83,7 +83,7 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
 
   const before = anonymousMB(pid);
   const sockets = await connect(url, count);
-  // Consecutive ones are of different rooms: the first so many open them.
+  // Consecutive sockets join different rooms, so the first `rooms` of them open the rooms.
   const joining = (from: number, to: number) =>
     costing(
       () => join(sockets.slice(from, to), (n) => roomOf(from + n), JOINS_PER_SECOND),
@@ -96,29 +96,31 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
   await delay(3000);
   figures['memory a joined socket'] = (1024 * (anonymousMB(pid) - before)) / count;
   figures['processor a join'] = storm.own + storm.engines;
-  tell(`${sizes.rooms} rooms opened, ${times(opening.result.took)}, ${cost(opening, 'room')}`);
-  tell(
+  report(`${sizes.rooms} rooms opened, ${times(opening.result.took)}, ${cost(opening, 'room')}`);
+  report(
     `${people.length} of ${count} joined, ${perSecond.toFixed(0)}/s of ${JOINS_PER_SECOND}/s, ${times(took)}, ${cost(storm, 'join')}, ` +
       `${figures['memory a joined socket'].toFixed(0)} KB a joined socket; refused: ${refused.length}`,
   );
   if (subject.name !== 'bare relay') {
     const more = await connect(url, sizes.rooms);
-    const late = await join(more, roomOf);
-    tell(`of one more for each full room ${late.people.length} got in (${[...new Set(late.refused)].join()})`);
+    const overflow = await join(more, roomOf);
+    report(
+      `of one more for each full room ${overflow.people.length} got in (${[...new Set(overflow.refused)].join()})`,
+    );
     await leave(more);
   }
 
   for (const rate of RATES) {
     const talking = await costing(
       () => talk(people, { perSecond: rate, seconds: sizes.seconds }),
-      ({ said }) => said,
+      ({ sent }) => sent,
     );
-    const { said, delivered, lost, cut, chat, candidates } = talking.result;
+    const { sent, delivered, missing, cut, chat, candidates } = talking.result;
     figures[`processor a message at ${rate}/s`] = talking.own + talking.engines;
     figures[`chat p99 at ${rate}/s`] = chat.percentile(99);
     figures[`candidate p99 at ${rate}/s`] = candidates.percentile(99);
-    tell(
-      `${rate} messages a second each: ${said} said, ${delivered} delivered, ${lost} lost, ${cut} cut; chat ${times(chat)}; ` +
+    report(
+      `${rate} messages a second each: ${sent} sent, ${delivered} delivered, ${missing} missing, ${cut} cut; chat ${times(chat)}; ` +
         `candidates ${times(candidates)}; ${cost(talking, 'message')}`,
     );
   }
@@ -127,34 +129,34 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
     () => transferFiles(people, sizes.seconds, () => anonymousMB(pid)),
     ({ megabytes }) => megabytes,
   );
-  const { megabytes, lost, seconds, memory } = transfer.result;
+  const { megabytes, missing, seconds, memory } = transfer.result;
   figures['processor a MB of files'] = transfer.own;
-  tell(
-    `files: ${(megabytes / seconds).toFixed(0)} MB of chunks a second, ${lost} chunks lost, ` +
+  report(
+    `files: ${(megabytes / seconds).toFixed(0)} MB of chunks a second, ${missing} chunks missing, ` +
       `memory ${memory.map((each) => each.toFixed(0)).join(' to ')} MB, ${cost(transfer, 'MB')}`,
   );
   await leave(people.map(({ socket }) => socket));
   return figures;
 }
 
-/** Code that was not run before is not compiled yet. */
+/** Runs each kind of work once, so that its code is compiled. */
 async function warmedUp(url: string): Promise<readonly Attendee[]> {
-  const enter = async () => (await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10))).people;
-  for (let round = 0; round < 5; round++) await leave((await enter()).map(({ socket }) => socket));
-  const people = await enter();
+  const joinAll = async () => (await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10))).people;
+  for (let round = 0; round < 5; round++) await leave((await joinAll()).map(({ socket }) => socket));
+  const people = await joinAll();
   await talk(people, { perSecond: 10, seconds: 3 });
   return people;
 }
 
-/** One of the first two of each of eight rooms to the other. */
+/** In each of eight rooms, one participant sends file chunks to another. */
 async function transferFiles(people: readonly Attendee[], seconds: number, memoryMB: () => number) {
   const pairs = [...byRoom(people).values()].slice(0, 8);
   const memory = [memoryMB()];
   let arrived = 0;
-  const hear = (data: Buffer) => {
+  const onMessage = (data: Buffer) => {
     if (data.length > CHUNK.length) arrived++;
   };
-  for (const [, to] of pairs) to?.socket.on('message', hear);
+  for (const [, to] of pairs) to?.socket.on('message', onMessage);
   const started = performance.now();
   const until = started + 1000 * seconds;
   const sent = await Promise.all(pairs.map(([from, to]) => sendChunks(from!, to!, until)));
@@ -162,8 +164,8 @@ async function transferFiles(people: readonly Attendee[], seconds: number, memor
   await settled(() => arrived, total);
   const took = (performance.now() - started) / 1000;
   memory.push(memoryMB());
-  for (const [, to] of pairs) to?.socket.off('message', hear);
-  return { megabytes: (arrived * CHUNK.length) / 1e6, lost: total - arrived, seconds: took, memory };
+  for (const [, to] of pairs) to?.socket.off('message', onMessage);
+  return { megabytes: (arrived * CHUNK.length) / 1e6, missing: total - arrived, seconds: took, memory };
 }
 
 async function sendChunks({ socket, roomId, id }: Attendee, to: Attendee, until: number): Promise<number> {

@@ -1,4 +1,4 @@
-/** Measures the embedded MongoDB through the real driver, beside what the disk and the driver allow at most. */
+/** Benchmarks the embedded MongoDB through the real driver, beside the upper bounds of the disk and the driver. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface Row {
 
 const CLIENTS = 32;
 
-/** About 440 bytes, under two secondary indexes. */
+/** About 440 bytes, with two secondary indexes. */
 const row = (i: number): Row => ({
   _id: `doc-${i}`,
   email: `user${i}@example.com`,
@@ -37,7 +37,7 @@ const row = (i: number): Row => ({
   v: 1,
 });
 
-/** The processor time a process has used so far, in microseconds; 0 where that cannot be known. */
+/** Processor microseconds that a process has used so far; 0 where unknown. */
 async function processorTime(pid: number | undefined): Promise<number> {
   const stat = pid === undefined ? '' : await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [user, system] = stat
@@ -47,10 +47,7 @@ async function processorTime(pid: number | undefined): Promise<number> {
   return user && system ? (Number(user) + Number(system)) * 10_000 : 0;
 }
 
-/**
- * Runs `work` by `clients` at once for that time, after a quarter of it to warm up: operations a second, their p50
- * and p99, and what each costs the process `pid`, which a busy machine distorts the least.
- */
+/** Runs `work` in `clients` concurrent loops after a warm-up: operations per second, p50, p99 and the processor time per operation of process `pid`. */
 async function rate(
   clients: number,
   milliseconds: number,
@@ -81,7 +78,7 @@ async function rate(
   return cost > 0 ? `${figures}   ${cost.toFixed(0)} us of the engine` : figures;
 }
 
-/** How often one small write can be flushed by lmdb alone, one after another. */
+/** How often lmdb alone can flush one small write, sequentially. */
 async function flushes(milliseconds: number): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'annals-flush-'));
   const env = open({ path: directory, encoding: 'binary', overlappingSync: false });
@@ -122,7 +119,7 @@ async function bulks(collection: Collection<Row>, of: (i: number) => object): Pr
   return `${((batches * size) / seconds).toFixed(0).padStart(7)} documents/s`;
 }
 
-/** Prints a line for each measurement; `quick` takes about ten seconds instead of a minute. */
+/** Prints one line for each measurement; `quick` takes about ten seconds instead of a minute. */
 export async function bench(print: (line: string) => void, options: { quick?: boolean } = {}): Promise<void> {
   const documents = options.quick ? 20_000 : 100_000;
   const duration = options.quick ? 500 : 3000;

@@ -1,4 +1,4 @@
-/** The ceiling of every HTTP figure: koa with a JSON body and nothing behind it, in a process of its own. */
+/** Upper bound for HTTP figures: koa that only parses a JSON body, in a process of its own. */
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';

@@ -1,4 +1,4 @@
-/** The ceiling of every figure of meetings: a bare `ws` relay that keeps all in memory and no rules, in a process of its own. */
+/** Upper bound for meeting figures: a bare in-memory `ws` relay without rules, in a process of its own. */
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
@@ -10,7 +10,7 @@ interface Message {
   readonly name?: string;
 }
 
-/** Everybody who joins is let in. */
+/** Admits everybody who joins. */
 export function servePlainRelay(options: ServerOptions): WebSocketServer {
   const rooms = new Map<string, Map<string, { readonly socket: WebSocket; readonly name: string }>>();
   const server = new WebSocketServer(options);
@@ -19,7 +19,7 @@ export function servePlainRelay(options: ServerOptions): WebSocketServer {
     let participantId = '';
     let ownName = '';
     let room: ReturnType<typeof rooms.get>;
-    const tellOthers = (message: object) => {
+    const sendToOthers = (message: object) => {
       const text = JSON.stringify(message);
       for (const [id, each] of room ?? []) if (id !== participantId) each.socket.send(text);
     };
@@ -42,31 +42,31 @@ export function servePlainRelay(options: ServerOptions): WebSocketServer {
       socket.send(JSON.stringify(joined(roomId, participantId, name)));
       for (const [id, each] of room) socket.send(JSON.stringify(joined(roomId, id, each.name)));
       room.set(participantId, { socket, name });
-      tellOthers(joined(roomId, participantId, name));
+      sendToOthers(joined(roomId, participantId, name));
     }
 
-    function left() {
+    function leave() {
       room?.delete(participantId);
-      tellOthers({ type: 'participant-left', participantId });
+      sendToOthers({ type: 'participant-left', participantId });
       room = undefined;
     }
 
     socket.on('message', (data) => {
-      const said: Message = JSON.parse(String(data));
-      const message = { ...said, participantId, timestamp: Date.now() };
-      if (said.type === 'join') return join(said);
-      if (said.type === 'leave') return left();
-      if (said.targetId !== undefined) {
-        const target = room?.get(said.targetId)?.socket;
+      const input: Message = JSON.parse(String(data));
+      const message = { ...input, participantId, timestamp: Date.now() };
+      if (input.type === 'join') return join(input);
+      if (input.type === 'leave') return leave();
+      if (input.targetId !== undefined) {
+        const target = room?.get(input.targetId)?.socket;
         if (target?.readyState === WebSocket.OPEN) target.send(JSON.stringify(message));
         return;
       }
-      if (said.type !== 'chat') return tellOthers(message);
+      if (input.type !== 'chat') return sendToOthers(message);
       const chat = { ...message, name: ownName, messageId: `${message.timestamp}-${participantId}` };
-      tellOthers(chat);
+      sendToOthers(chat);
       socket.send(JSON.stringify(chat));
     });
-    socket.on('close', left);
+    socket.on('close', leave);
     socket.on('error', () => socket.terminate());
   });
   return server;

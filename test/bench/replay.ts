@@ -1,4 +1,4 @@
-/** `annals replay` as an auditor runs it, beside the driver alone on the same events: processor an event, and events a second. */
+/** Benchmarks `annals replay` beside the driver alone on the same events: processor time per event, and events per second. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,12 +18,12 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
     const base = server.urls.rooms ?? '';
     await load(base, { amount }, posts(await makeRooms(base, Math.ceil(amount / 39))));
     const alone = await driverAlone(directory.path);
-    print(`ceiling: the driver alone, one subscription that looks at nothing: ${told(alone)}`);
+    print(`ceiling: the driver alone, one subscription that looks at nothing: ${format(alone)}`);
     const nothing = await replayed(directory.path, 'logs');
     const all = await replayed(directory.path, 'rooms');
-    // Without what the command's start costs.
+    // Subtracts what starting the command costs.
     const net = { events: all.events, ms: all.ms - nothing.ms, seconds: all.seconds - nothing.seconds };
-    print(`annals replay, opened, as NDJSON: ${told(net)}`);
+    print(`annals replay, opened, as NDJSON: ${format(net)}`);
   } finally {
     await server.stop();
     directory.remove();
@@ -32,12 +32,12 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
 
 interface Cost {
   readonly events: number;
-  /** Of processor. */
+  /** Processor milliseconds. */
   readonly ms: number;
   readonly seconds: number;
 }
 
-const told = ({ events, ms, seconds }: Cost) =>
+const format = ({ events, ms, seconds }: Cost) =>
   `${Math.round(events / seconds).toLocaleString('en')} events/s, ${((1000 * ms) / events).toFixed(0)} us of processor an event`;
 
 async function driverAlone(dataDir: string): Promise<Cost> {
@@ -56,7 +56,7 @@ async function driverAlone(dataDir: string): Promise<Cost> {
   return { events, ms: (user + system) / 1000, seconds };
 }
 
-/** What is printed is counted in lines and thrown away. */
+/** Replays a service; the output is counted in lines and discarded. */
 async function replayed(dataDir: string, service: string): Promise<Cost> {
   const args = [ANNALS, 'replay', '--data-dir', dataDir, '--service', service, '--format', 'ndjson'];
   const started = performance.now();
@@ -72,7 +72,7 @@ async function replayed(dataDir: string, service: string): Promise<Cost> {
   return { events: Number(lines), ms: processorOf(children), seconds: (performance.now() - started) / 1000 };
 }
 
-/** Milliseconds of a line of the shell's `times`: "0m1.25s 0m0.10s", the user's and the system's. */
+/** Milliseconds in a line of the shell's `times`, such as "0m1.25s 0m0.10s": user plus system. */
 const processorOf = (times: string): number =>
   times
     .split(' ')

@@ -1,4 +1,4 @@
-/** The room service under load: posting and reading over HTTP, the whole program in processes of its own. */
+/** Benchmarks the room service over HTTP with the whole program: posting and reading. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -42,8 +42,8 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
     print(`posting a message, 32 connections: ${posting.text} (${ratio(posting, plain)} of plain koa)`);
 
     const stored = quick ? 10_000 : 100_000;
-    const crowd = await makeRooms(base, stored / 39);
-    await load(base, { amount: stored }, posts(crowd));
+    const authors = await makeRooms(base, stored / 39);
+    await load(base, { amount: stored }, posts(authors));
     const loaded = await load(base, { duration }, posts(await makeRooms(base, quick ? 300 : 1200)));
     print(`posting with ${stored} messages stored: ${loaded.text}`);
 
@@ -67,7 +67,8 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
   }
 }
 
-const ratio = (a: { per: number }, b: { per: number }) => `${((100 * a.per) / b.per).toFixed(0)} %`;
+const ratio = (a: { perSecond: number }, b: { perSecond: number }) =>
+  `${((100 * a.perSecond) / b.perSecond).toFixed(0)} %`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench(console.log, { quick: process.argv.includes('--quick') });

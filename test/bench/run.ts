@@ -1,4 +1,4 @@
-/** Measures what Annals does, beside ceilings of the same machine in the same run: `npm run bench -- --help`. */
+/** Runs the benchmarks beside the upper bounds of the same machine: `npm run bench -- --help`. */
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { bench as analytics } from './analytics.js';
 import { bench as chat } from './chat.js';
@@ -32,17 +32,17 @@ interface Options {
 }
 
 function count(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('expected a whole number of at least 1');
   return Number(text);
 }
 
 await new Command('npm run bench --')
-  .description('Measures, beside ceilings of the same machine in the same run.')
+  .description('Runs benchmarks beside the upper bounds of the same machine.')
   .addArgument(new Argument('[benches...]', 'all of them by default').choices(Object.keys(benches)))
-  .option('--quick', 'less of everything', false)
-  .option('--rooms <n>', 'meeting: so many rooms, eight people in each', count)
-  .option('--hits <n>', 'analytics: so many are stored before reports are asked for', count)
-  .option('--stored <n>', 'chat: so many messages are there already', count)
+  .option('--quick', 'smaller and shorter runs', false)
+  .option('--rooms <n>', 'meeting: number of rooms, eight participants in each', count)
+  .option('--hits <n>', 'analytics: number of hits stored before reports are measured', count)
+  .option('--stored <n>', 'chat: number of messages stored beforehand', count)
   .action(async (chosen: readonly string[], options: Options) => {
     for (const [name, bench] of Object.entries(benches)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;

@@ -1,4 +1,4 @@
-/** The server as its users start it, flags of node and all: what is measured is what they have. */
+/** Starts the server as its users do, with the node flags of `npm start`, so that benchmarks measure the same setup. */
 import { readFileSync } from 'node:fs';
 import { type Server, startServer } from '../support/server-process.js';
 
@@ -6,7 +6,7 @@ const manifest = readFileSync(new URL('../../../package.json', import.meta.url),
 const start: string = JSON.parse(manifest).scripts.start;
 const FLAGS_OF_NODE = start.split(' ').filter((word) => word.startsWith('--'));
 
-/** As `startServer`; `flagsOfNode` are given to node besides those that `npm start` gives it. */
+/** Like `startServer`; `flagsOfNode` are added to the node flags of `npm start`. */
 export const startUsual = (
   dataDir: string,
   flags: readonly string[] = [],

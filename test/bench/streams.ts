@@ -1,4 +1,4 @@
-/** One post to many who listen to the chat: what a delivery costs, how long it takes, what a connection holds. */
+/** Benchmarks one chat post delivered to many event streams: cost of a delivery, latency, memory of a connection. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -9,18 +9,18 @@ import { ask, devLogin } from '../support/chat-client.js';
 import type { Server } from '../support/server-process.js';
 import { startUsual } from './started.js';
 
-/** Microseconds of processor that the server has had. */
+/** Processor microseconds that the server has used. */
 function spent({ child }: Server): number {
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8').replace(/^.*\) /, '');
   const fields = stat.split(' ');
   return 10_000 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** What the server's process holds of memory of its own, in KB. */
+/** Anonymous memory of the server's process in KB. */
 const anonymous = ({ child }: Server): number =>
   Number(/Pss_Anon:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/smaps_rollup`, 'utf8'))?.[1]);
 
-/** The server's heap, in KB, without garbage: asked of its inspector. */
+/** The server's heap in KB after a garbage collection, read through its inspector. */
 async function heapOf(server: Server): Promise<number> {
   const url = /ws:\/\/[^\s"\\]+/.exec(server.lines.join('\n'))?.[0] ?? '';
   const socket = new WebSocket(url);
@@ -41,18 +41,18 @@ async function heapOf(server: Server): Promise<number> {
   return usedSize / 1024;
 }
 
-/** An open stream; `told` is called with each event of a post. */
-async function listen(url: string, token: string, told: () => void): Promise<IncomingMessage> {
+/** Opens an event stream; `onPost` is called for each event of a post. */
+async function listen(url: string, token: string, onPost: () => void): Promise<IncomingMessage> {
   const request = get(`${url}/events?token=${token}`, { agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`a stream was answered ${response.statusCode}`);
-  response.on('data', (chunk: Buffer) => chunk.includes('NEW_MESSAGE') && told());
+  response.on('data', (chunk: Buffer) => chunk.includes('NEW_MESSAGE') && onPost());
   return response;
 }
 
 const at = (sorted: readonly number[], share: number) => sorted[Math.floor(share * (sorted.length - 1))]!;
 
-/** `quick` posts 20 times to 1,000; else 50 times, and to 5,000 too. */
+/** `quick` posts 20 messages to 1,000 streams; otherwise 50, and also to 5,000 streams. */
 export async function bench(print: (line: string) => void, { quick = false }: { quick?: boolean }): Promise<void> {
   const posts = quick ? 20 : 50;
   for (const listeners of quick ? [1000] : [1000, 5000]) {
@@ -64,26 +64,26 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
       const url = server.urls.chat ?? '';
       const { token } = await devLogin(url, 'admin@localhost');
       const { body } = await ask(url, 'POST', '/channels', { token, body: { name: 'all' } });
-      let heard = 0;
-      let all = () => {};
-      const told = () => void (++heard === listeners && all());
+      let deliveries = 0;
+      let resolveAll = () => {};
+      const onPost = () => void (++deliveries === listeners && resolveAll());
       const post = async (content: string) => {
-        heard = 0;
-        const everybody = new Promise<void>((resolve) => {
-          all = resolve;
+        deliveries = 0;
+        const deliveredToAll = new Promise<void>((resolve) => {
+          resolveAll = resolve;
         });
-        const begun = performance.now();
+        const started = performance.now();
         await ask(url, 'POST', `/channels/${body.channel.id}/messages`, { token, body: { content } });
-        await everybody;
-        return performance.now() - begun;
+        await deliveredToAll;
+        return performance.now() - started;
       };
       const connect = async (count: number) => {
         while (open.length < count) {
-          const some = Array.from({ length: 50 }, () => listen(url, token, told));
+          const some = Array.from({ length: 50 }, () => listen(url, token, onPost));
           open.push(...(await Promise.all(some)));
         }
       };
-      // What is made for the first ones is not theirs alone.
+      // The first connections allocate shared structures that are not counted.
       await connect(100);
       const [heap, memory] = [await heapOf(server), anonymous(server)];
       await connect(listeners);
@@ -99,7 +99,7 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
       const cost = (spent(server) - before) / (posts * listeners);
       times.sort((a, b) => a - b);
       print(
-        `one post to ${listeners}: heard by all after p50 ${at(times, 0.5).toFixed(0)} ms, p99 ` +
+        `one post to ${listeners}: delivered to resolveAll after p50 ${at(times, 0.5).toFixed(0)} ms, p99 ` +
           `${at(times, 0.99).toFixed(0)} ms; processor time ${cost.toFixed(1)} µs a delivery`,
       );
     } finally {

@@ -1,8 +1,8 @@
-/** A guest book that everybody may sign once: its event and its rule. Stream `guestbook.book-<id>`. In `domain/`. */
+/** A guest book that each name may sign once: its event and decider. Stream `guestbook.book-<id>`. Belongs in `domain/`. */
 import { type Catalog, type Decider, type EventOf, event } from '../../domain/shared/decider.js';
 import { type DataOf, object } from '../../domain/shared/schema.js';
 
-/** Its events are sealed under its own key. */
+/** The events are encrypted under the stream's own key. */
 export const bookStream = ({ bookId }: { readonly bookId: string }): string => `guestbook.book-${bookId}`;
 
 const text = { type: 'string' } as const;
@@ -20,7 +20,7 @@ export const catalog = {
 export type BookSigned = EventOf<typeof catalog>;
 type SignBook = { readonly bookId: string; readonly now: number } & Entry;
 
-/** The state: who has signed. */
+/** The state: the names that have signed. */
 export const book: Decider<readonly string[], SignBook, BookSigned> = {
   initialState: [],
   decide: ({ bookId, now, name, text }, names) =>

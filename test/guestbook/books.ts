@@ -1,4 +1,4 @@
-/** What people do with guest books: sign one, read one. In `application/`. */
+/** Use cases of guest books: sign one, read one. Belongs in `application/`. */
 import type { HandleCommand } from '../../application/command/handle-command.js';
 import { awaitConsistent, type PositionedRow, withRows } from '../../application/consistency/await-consistent.js';
 import type {
@@ -17,23 +17,23 @@ export function createBooks({ handle, vault, clock, rows, projectionProgress }: 
   return {
     async sign(bookId: string, entry: Entry, context: CommandContext) {
       const stream = bookStream({ bookId });
-      const keyed = async () => void (await vault.create(stream));
+      const createKey = async () => void (await vault.create(stream));
       const command = { bookId, now: clock.now(), ...entry };
-      const outcome = await handle({ catalog, decider: book }, stream, command, context, keyed);
+      const outcome = await handle({ catalog, decider: book }, stream, command, context, createKey);
       return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
     },
-    /** The newest hundred; `seen` is reflected. */
+    /** The newest hundred entries, consistent up to `seenByCaller`. */
     async read(bookId: string, seenByCaller?: Position) {
       const stream = bookStream({ bookId });
-      const reflected = await awaitConsistent(projectionProgress, 'guestbook.entries', {
+      const consistency = await awaitConsistent(projectionProgress, 'guestbook.entries', {
         streams: [stream],
         seenByCaller,
       });
       const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
-      const found = await rows.find<PositionedRow & { readonly secret: string }>('guestbook.entries', query);
-      const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));
+      const page = await rows.find<PositionedRow & { readonly secret: string }>('guestbook.entries', query);
+      const opened = await Promise.all(page.map(({ secret }) => vault.open(stream, secret)));
       const body = { entries: opened.filter((each) => each !== undefined) };
-      return { body, ...withRows(reflected, found) };
+      return { body, ...withRows(consistency, page) };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The entries of guest books: one row each, its name and text sealed as in the log. In `projections/`. */
+/** Projection of guest book entries: one row each, with name and text encrypted as in the log. Belongs in `projections/`. */
 import type { Projection } from '../../projections/kernel/projection.js';
 import type { BookSigned } from './book.js';
 

@@ -1,4 +1,4 @@
-/** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/realtime/relay/`. */
+/** Routes and audience of guest books. Belongs in `adapters/http/` and `adapters/realtime/relay/`. */
 import { cors, type ServicePolicy } from '../../adapters/http/server/policy.js';
 import { type Route, route } from '../../adapters/http/server/route.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
@@ -10,7 +10,7 @@ import type { createBooks } from './books.js';
 const access = cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type'] });
 export const policy: ServicePolicy = { service: 'guestbook', title: 'Books', version: '1', cors: access };
 
-/** Streams are connected under their book's id. */
+/** Streams are registered under the id of their book. */
 export const audience: Audience<undefined, BookSigned> = {
   initialState: undefined,
   on: {

@@ -1,4 +1,4 @@
-/** The guest books, put together. In `bin/`. */
+/** Composition of the guest book service. Belongs in `bin/`. */
 import { relayMembers, type Service } from '../../bin/node/service.js';
 import { catalog } from './book.js';
 import { createBooks } from './books.js';

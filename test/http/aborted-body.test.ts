@@ -1,12 +1,12 @@
-/** A request whose client has gone before its body is read: it is not waited for. */
+/** Reading the body of a request whose client has disconnected does not wait for more bytes. */
 import { expect } from 'chai';
 import { createBodyReader, incomplete } from '../../adapters/http/server/body.js';
 
-describe('a body of a client that has gone', () => {
-  it('is incomplete at once, also where the reader had to be loaded first', async () => {
+describe('body of a request whose client has disconnected', () => {
+  it('is reported as incomplete immediately, even when the reader module is loaded lazily', async () => {
     const read = createBodyReader({});
-    const held = { acquire: () => undefined, giveBack() {}, release() {} };
+    const reservation = { acquire: () => undefined, giveBack() {}, release() {} };
     const req = { headers: { 'content-length': '5', 'content-type': 'application/json' }, destroyed: true };
-    expect(await read({ req } as never, held as never)).to.equal(incomplete);
+    expect(await read({ req } as never, reservation as never)).to.equal(incomplete);
   });
 });

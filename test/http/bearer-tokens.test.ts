@@ -1,4 +1,4 @@
-/** Tokens count whole, and are asked for before anything else is looked at. */
+/** Bearer tokens must match completely, and are checked before anything else in a request. */
 import { expect } from 'chai';
 import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
@@ -7,16 +7,16 @@ import { createMetrics } from '../../adapters/platform/observability/metrics.js'
 import { send } from '../support/raw-http.js';
 import { asking, echo, serveToys, type Toys } from './toy-http-service.js';
 
-describe('the operations port', () => {
+describe('access to the operations port', () => {
   const policy = operationsPolicy('1.0.0');
   const status = { ready: async () => ({ ok: true, checks: [] }), projections: async () => [] };
-  const served = (token?: string, options = {}) =>
+  const serve = (token?: string, options = {}) =>
     serveToys(operationsRoutes(policy, status, createMetrics(), { host: 'ops.lan', token }), policy, options);
   const ask = (toys: Toys, headers: { [name: string]: string }, path = '/metrics') =>
     send(toys.url, { method: 'GET', path, headers }).then((answer) => answer.status);
 
-  it('answers this machine under its own names only', async () => {
-    const toys = await served();
+  it('without a token, answers this machine under its own host names only', async () => {
+    const toys = await serve();
     for (const host of ['localhost:3009', '127.0.0.1', '[::1]:3009', 'ops.lan'])
       expect(await ask(toys, { host }), host).to.equal(200);
     for (const host of ['evil.example', 'evil.example:3009', '127.0.0.1.nip.io'])
@@ -26,18 +26,18 @@ describe('the operations port', () => {
     await toys.close();
   });
 
-  it('takes its token whole, under any name', async () => {
+  it('with a token, requires exactly that token under any host name', async () => {
     const token = 'operations-token-1';
-    const toys = await served(token, { clientAddress: () => '203.0.113.1' });
-    const bearing = (given: string) => ask(toys, { host: 'ops.example', authorization: `Bearer ${given}` });
+    const toys = await serve(token, { clientAddress: () => '203.0.113.1' });
+    const bearing = (bearer: string) => ask(toys, { host: 'ops.example', authorization: `Bearer ${bearer}` });
     expect(await bearing(token)).to.equal(200);
-    for (const wrong of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
-      expect(await bearing(wrong), wrong).to.equal(401);
+    for (const invalid of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
+      expect(await bearing(invalid), invalid).to.equal(401);
     await toys.close();
   });
 });
 
-describe('the tokens of the log service', () => {
+describe('tokens of the log service', () => {
   const apiToken = 'api-token-12345';
   const producer = 'producer-token-1';
   const admission = createLogAdmission({
@@ -46,44 +46,48 @@ describe('the tokens of the log service', () => {
     password: 'pass-word',
     producers: [{ id: 'web', token: producer }],
   });
-  const served = (admit: Route['admit']) =>
-    serveToys([echo({ method: 'GET', path: '/toys', ...(admit && { admit }) })]);
-  const basic = (name: string, word: string) => `Basic ${Buffer.from(`${name}:${word}`).toString('base64')}`;
+  const serve = (admit: Route['admit']) => serveToys([echo({ method: 'GET', path: '/toys', ...(admit && { admit }) })]);
+  const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-  it('count whole: no part, no more, no other case', async () => {
-    const sending = await served(admission.ingest);
-    const reading = await served(admission.query);
-    for (const right of [`Bearer ${apiToken}`, basic('ann', 'pass-word')]) {
-      expect(await asking(sending)({ authorization: right }), right).to.equal(200);
-      expect(await asking(reading)({ authorization: right }), right).to.equal(200);
+  it('must match completely: no prefix, no suffix, no other case', async () => {
+    const ingest = await serve(admission.ingest);
+    const query = await serve(admission.query);
+    for (const valid of [`Bearer ${apiToken}`, basic('ann', 'pass-word')]) {
+      expect(await asking(ingest)({ authorization: valid }), valid).to.equal(200);
+      expect(await asking(query)({ authorization: valid }), valid).to.equal(200);
     }
-    expect(await asking(sending)({ authorization: `Bearer ${producer}` })).to.equal(200);
-    expect(await asking(reading)({ authorization: `Bearer ${producer}` })).to.equal(403);
+    expect(await asking(ingest)({ authorization: `Bearer ${producer}` })).to.equal(200);
+    expect(await asking(query)({ authorization: `Bearer ${producer}` })).to.equal(403);
     for (const token of [apiToken, producer])
-      for (const wrong of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
-        for (const toys of [sending, reading])
-          expect(await asking(toys)({ authorization: `Bearer ${wrong}` }), wrong).to.equal(401);
-    for (const wrong of [basic('ann', 'pass-wor'), basic('ann', 'pass-word1'), basic('an', 'pass-word'), basic('', '')])
-      for (const toys of [sending, reading]) expect(await asking(toys)({ authorization: wrong })).to.equal(401);
-    await Promise.all([sending.close(), reading.close()]);
+      for (const invalid of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
+        for (const toys of [ingest, query])
+          expect(await asking(toys)({ authorization: `Bearer ${invalid}` }), invalid).to.equal(401);
+    for (const invalid of [
+      basic('ann', 'pass-wor'),
+      basic('ann', 'pass-word1'),
+      basic('an', 'pass-word'),
+      basic('', ''),
+    ])
+      for (const toys of [ingest, query]) expect(await asking(toys)({ authorization: invalid })).to.equal(401);
+    await Promise.all([ingest.close(), query.close()]);
   });
 
-  it('are refused when they are wrong also where only producers have one, and reading is open', async () => {
+  it('are rejected when wrong, also where only producers have tokens and reading is open', async () => {
     const { ingest, query, signIn } = createLogAdmission({ producers: [{ id: 'web', token: producer }] });
     for (const admit of [ingest, query]) {
-      const toys = await served(admit);
-      for (const right of [undefined, `Bearer ${producer}`, basic('ann', 'any')])
-        expect(await asking(toys)(right === undefined ? {} : { authorization: right }), right).to.equal(200);
-      for (const wrong of [`Bearer ${producer}x`, `bearer ${apiToken}`, 'Bearer', 'Bearer two words'])
-        expect(await asking(toys)({ authorization: wrong }), wrong).to.equal(401);
+      const toys = await serve(admit);
+      for (const valid of [undefined, `Bearer ${producer}`, basic('ann', 'any')])
+        expect(await asking(toys)(valid === undefined ? {} : { authorization: valid }), valid).to.equal(200);
+      for (const invalid of [`Bearer ${producer}x`, `bearer ${apiToken}`, 'Bearer', 'Bearer two words'])
+        expect(await asking(toys)({ authorization: invalid }), invalid).to.equal(401);
       await toys.close();
     }
     expect(signIn).to.match(/can read records; set logs\.apiToken/);
   });
 });
 
-describe('the order of a request', () => {
-  it('asks who is calling before it looks at the query or the body', async () => {
+describe('order of request checks', () => {
+  it('authenticates the caller before validating the query or the body', async () => {
     const toys = await serveToys([
       echo({
         path: '/toys',

@@ -1,4 +1,4 @@
-/** The bodies of requests: how large, how packed and how deep they may be, and what is said of those that are wrong. */
+/** Request bodies: limits on size, compression and nesting, and the errors for invalid ones. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const toy = {
 };
 const good = { name: 'Ann', part: { x: '1' } };
 
-describe('bodies', () => {
+describe('request bodies', () => {
   let toys: Toys;
   before(async () => {
     toys = await serveToys(
@@ -82,7 +82,7 @@ describe('bodies', () => {
   });
   after(() => toys.close());
 
-  it('holds texts as long as they are in characters, each of which may be two units of JavaScript', async () => {
+  it('measures texts in characters, not in UTF-16 code units', async () => {
     const status = async (name: string) => (await toys.post('/toys', { ...good, name })).status;
     const long = ['\u{1F600}'.repeat(5), '\u{1F600}'.repeat(6), `\u{1F600}${'n'.repeat(4)}`, 'n'.repeat(6)];
     expect(await Promise.all([...long, 'n'.repeat(11)].map(status))).to.deep.equal([200, 400, 200, 400, 400]);
@@ -109,7 +109,7 @@ describe('bodies', () => {
     expect([status, json.body]).to.deep.equal([200, good]);
   });
 
-  it('counts an empty body as an empty object, on every method', async () => {
+  it('treats an empty body as an empty object, on every method', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const method of ['POST', 'DELETE', 'GET']) {
       const { status, json } = await toys.ask('/pin', { method, headers });
@@ -119,14 +119,14 @@ describe('bodies', () => {
     expect(status).to.equal(200);
   });
 
-  it('refuses what is not JSON with 400', async () => {
+  it('rejects invalid JSON with 400', async () => {
     for (const text of ['{', 'x', '{"name":}', '{"a":1}}', '\u0000', '{a:1}', "{'a':1}"]) {
       const { status, json } = await toys.post('/toys', text);
       expect([text, status, json.error]).to.deep.equal([text, 400, 'The body is not valid JSON']);
     }
   });
 
-  it('refuses broken UTF-8, and takes UTF-8 as it is', async () => {
+  it('rejects invalid UTF-8, and keeps valid UTF-8 unchanged', async () => {
     const broken = Buffer.concat([Buffer.from('{"note":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
     const headers = { 'Content-Type': 'application/json' };
     expect((await toys.ask('/pin', { method: 'POST', headers, body: broken })).status).to.equal(400);
@@ -134,7 +134,7 @@ describe('bodies', () => {
     expect(json.body).to.deep.equal({ note: 'Zoë 🎉 \ufffd' });
   });
 
-  it('refuses half a character, in a text or a name, unless the route takes what beacons bring', async () => {
+  it('rejects unpaired surrogates in texts and names, unless the route accepts any content type', async () => {
     const halves = [
       '{"note":"a\\ud83d"}',
       '{"note":"\\uDE00\\uD83D"}',
@@ -151,7 +151,7 @@ describe('bodies', () => {
     expect((await toys.post('/pin', whole)).json.body).to.deep.equal({ note: '😀 \\ud83d' });
   });
 
-  it('refuses another content type with 415 unless the route takes any', async () => {
+  it('rejects other content types with 415, unless the route accepts any', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const headers = { 'Content-Type': type };
       expect((await toys.post('/toys', good, headers)).status, type).to.equal(415);
@@ -161,7 +161,7 @@ describe('bodies', () => {
     }
   });
 
-  it('says in one sentence which field is wrong', async () => {
+  it('names the invalid field in one sentence', async () => {
     const cases: [unknown, number, string][] = [
       [{ part: { x: '1' } }, 400, 'Name is required'],
       [{ ...good, name: '' }, 400, 'Name is required'],
@@ -179,31 +179,31 @@ describe('bodies', () => {
       ['7', 400, 'The body is invalid'],
     ];
     for (const [body, status, error] of cases) {
-      const told = await toys.post('/toys', body);
-      expect([body, told.status, told.json.error]).to.deep.equal([body, status, error]);
+      const answer = await toys.post('/toys', body);
+      expect([body, answer.status, answer.json.error]).to.deep.equal([body, status, error]);
     }
   });
 
-  it('drops what the schema does not name, wherever it stands', async () => {
+  it('drops fields that the schema does not name, at any depth', async () => {
     const text =
       '{"name":"Ann","part":{"x":"1","d":"private"},"isAdmin":true,"__proto__":{"isAdmin":true},"constructor":1}';
     const { status, json } = await toys.post('/toys', text);
     expect([status, json.body]).to.deep.equal([200, good]);
   });
 
-  it('refuses what the schema does not name where the route says so', async () => {
+  it('rejects fields that the schema does not name where the route is strict', async () => {
     expect((await toys.post('/policy', { windowMinutes: 5 })).json.body).to.deep.equal({ windowMinutes: 5 });
     const { status, json } = await toys.post('/policy', { windowMinute: 5 });
     expect([status, json.error]).to.deep.equal([400, 'Window minute is not known']);
   });
 
-  it('is not hurt by deep nesting', async () => {
+  it('survives deeply nested JSON', async () => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000);
     expect((await toys.post('/pin', deep)).status).to.equal(400);
     expect((await toys.post('/pin', `{"note":"x","z":${deep}}`)).json.body).to.deep.equal({ note: 'x' });
   });
 
-  it('refuses a body over the limit, announced or not, and goes on serving the connection', async () => {
+  it('rejects a body over the limit, announced or not, and keeps the connection usable', async () => {
     const large = JSON.stringify({ ...good, free: { a: 'x'.repeat(3000) } });
     expect((await toys.post('/toys', large)).status).to.equal(413);
     const body = new ReadableStream({
@@ -214,18 +214,18 @@ describe('bodies', () => {
     });
     let sent = 0;
     const headers = { 'Content-Type': 'application/json' };
-    const told = await toys.ask('/toys', { method: 'POST', headers, body, duplex: 'half' });
-    expect([told.status, told.json]).to.deep.equal([413, { error: 'The body is too large' }]);
+    const answer = await toys.ask('/toys', { method: 'POST', headers, body, duplex: 'half' });
+    expect([answer.status, answer.json]).to.deep.equal([413, { error: 'The body is too large' }]);
     expect((await toys.post('/toys', good)).status).to.equal(200);
   });
 
-  it('takes a limit in digits only, however many', async () => {
+  it('accepts list limits written in digits only, however many', async () => {
     for (const limit of ['1e400', '-1e400', 'Infinity', '1e1', '0x10', '%205', '1.0', '%2B5', '5&limit=6'])
       expect((await toys.ask(`/list?limit=${limit}`)).status, limit).to.equal(400);
     expect((await toys.ask(`/list?limit=1${'0'.repeat(400)}`)).json.query).to.deep.equal({ limit: 50 });
   });
 
-  it('takes a body of exactly the limit, and none that is one byte over', async () => {
+  it('accepts a body of exactly the limit, and rejects one byte more', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const text = (bytes: number) => `{"note":"${'x'.repeat(bytes - 11)}"}`;
     const streamed = (bytes: number) => new Blob([text(bytes)]).stream();
@@ -243,11 +243,11 @@ describe('bodies', () => {
     }
   });
 
-  it('gives the bytes themselves to a route that asks for them', async () => {
+  it('passes the raw bytes to routes that ask for them', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, packed) => {
-        const body = packed ? gzipSync(bytes) : Buffer.from(bytes);
-        const headers = { 'Content-Type': 'text/x', ...(packed ? { 'Content-Encoding': 'gzip' } : {}) };
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, compressed) => {
+        const body = compressed ? gzipSync(bytes) : Buffer.from(bytes);
+        const headers = { 'Content-Type': 'text/x', ...(compressed ? { 'Content-Encoding': 'gzip' } : {}) };
         const { json } = await toys.ask('/raw', { method: 'POST', headers, body });
         expect(json.bytes).to.equal(Buffer.from(bytes).toString('hex'));
       }),
@@ -255,7 +255,7 @@ describe('bodies', () => {
     );
   });
 
-  it('holds the limit against packed bodies and refuses broken ones', async () => {
+  it('applies the limit to decompressed bodies, and rejects broken ones', async () => {
     const send = (body: Buffer, encoding = 'gzip') =>
       toys.ask('/raw', { method: 'POST', headers: { 'Content-Encoding': encoding }, body });
     expect((await send(gzipSync(Buffer.alloc(1001)))).status).to.equal(413);
@@ -265,11 +265,11 @@ describe('bodies', () => {
     expect((await send(Buffer.from('x'), 'br')).status).to.equal(415);
   });
 
-  it('asks who is calling before it reads the body', async () => {
+  it('authenticates the caller before reading the body', async () => {
     expect((await toys.post('/door', '{')).status).to.equal(401);
   });
 
-  it('converts queries, clamps limits and refuses what is no limit', async () => {
+  it('converts query parameters, clamps list limits and rejects invalid ones', async () => {
     expect((await toys.ask('/list')).json.query).to.deep.equal({ limit: 20 });
     expect((await toys.ask('/list?limit=7&tag=5&deep=true&x=1')).json.query).to.deep.equal({
       limit: 7,

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { createBurstLimit } from '../../adapters/http/server/rate-limit.js';
 
-describe('a burst limit', () => {
+describe('burst limit', () => {
   let now = 0;
   const clock = { now: () => now };
   const ALLOWED = undefined;
 
-  it('allows half a minute’s worth at once, then one after each share of a minute', async () => {
+  it('allows a burst of half a minute’s worth, then one call after each share of a minute', async () => {
     const limit = createBurstLimit(120, clock);
     for (let n = 0; n < 60; n++) expect(await limit.spend('ada'), `${n}`).to.equal(ALLOWED);
     expect(await limit.spend('ada')).to.equal(500);
@@ -22,7 +22,7 @@ describe('a burst limit', () => {
     expect(await limit.spend('ada')).to.be.a('number');
   });
 
-  it('gives back what came to nothing, and never more than a burst', async () => {
+  it('refunds failed calls, up to the size of a burst', async () => {
     const limit = createBurstLimit(2, clock);
     expect(await limit.spend('ada')).to.equal(ALLOWED);
     await limit.refund('ada');
@@ -38,7 +38,7 @@ describe('a burst limit', () => {
     expect(await limit.spend('2001:db8:1:3::1')).to.equal(ALLOWED);
   });
 
-  it('allows everything where it is 0', async () => {
+  it('allows everything when set to 0', async () => {
     const limit = createBurstLimit(0, clock);
     for (let n = 0; n < 1000; n++) expect(await limit.spend('ada')).to.equal(ALLOWED);
   });

@@ -1,4 +1,4 @@
-/** Several hits at a time, the same request again, and several nodes: every hit is counted once. */
+/** Batches, repeated requests, rate limits and several nodes: every hit is counted once. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { analyticsSettings } from '../../../application/analytics/settings.js';
@@ -7,7 +7,7 @@ import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 const IGNORED = (reason: string) => ({ accepted: false, reason });
 const ACCEPTED = { accepted: true };
 
-describe('collecting several hits', function () {
+describe('collecting batches of hits', function () {
   this.timeout(60_000);
   const { site, collect, written, when } = useAnalytics({ '--server-trusted-proxies': '127.0.0.1' });
   const hitsOf = async (id: string) => (await written(id)).flatMap(({ data }) => data.secret.hits);
@@ -28,7 +28,7 @@ describe('collecting several hits', function () {
       expect(event?.data).to.include({ views: 1, events: 1 });
     });
 
-    it('takes none, and a hundred, but not more', async () => {
+    it('accepts from 0 to 100 payloads, and rejects 101', async () => {
       const id = await site();
       expect(await collect([])).to.deep.equal({ results: [] });
       const { results } = await collect(Array.from({ length: 100 }, (_, n) => ({ site: id, path: `/${n}` })));
@@ -38,7 +38,7 @@ describe('collecting several hits', function () {
       await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payloads is too long/ });
     });
 
-    it('takes what is right, and says of each item that is not which field is wrong', async () => {
+    it('accepts valid payloads and names the invalid field of each other', async () => {
       const id = await site();
       const batch = [
         { site: id, path: '/first' },
@@ -69,17 +69,17 @@ describe('collecting several hits', function () {
   describe('with an Idempotency-Key', () => {
     const keyed = (key: string) => ({ 'idempotency-key': key });
 
-    it('tells the log of a visitor once: hits of several requests can not be told to be of one person', async () => {
+    it('records a visitor in the log once, so that hits of several requests cannot be linked to one person', async () => {
       const id = await site();
       for (const key of ['one', 'two', 'two', 'three'])
         await collect({ site: id, path: `/${key}` }, keyed(`${id}-${key}`));
       await collect({ site: id, path: '/four' });
-      const told = (await written(id)).map(({ data }) => data.secret);
-      expect(told.map(({ hits }) => hits[0]?.path)).to.have.members(['/one', '/two', '/three', '/four']);
-      expect(told.map(({ visitors }) => visitors.length).sort()).to.deep.equal([0, 0, 0, 1]);
+      const secrets = (await written(id)).map(({ data }) => data.secret);
+      expect(secrets.map(({ hits }) => hits[0]?.path)).to.have.members(['/one', '/two', '/three', '/four']);
+      expect(secrets.map(({ visitors }) => visitors.length).sort()).to.deep.equal([0, 0, 0, 1]);
     });
 
-    it('counts a request once, and answers it the same', async () => {
+    it('counts concurrent repetitions once, and answers them alike', async () => {
       const [id, key] = [await site(), randomUUID()];
       const batch = [{ site: id, path: '/a' }, { site: id, path: '/b' }, { site: 'nobody' }];
       const answers = await Promise.all([1, 2, 3].map(() => collect(batch, keyed(key))));
@@ -88,7 +88,7 @@ describe('collecting several hits', function () {
       expect(await hitsOf(id)).to.have.lengthOf(2);
     });
 
-    it('answers a request as the first time, also where its site is another one since', async () => {
+    it('repeats the first answer even after the site has changed or was deleted', async () => {
       const [id, other] = [await site(), await site()];
       const [one, some, none] = [{ site: id }, [{ site: id }, { site: other, host: 'later.test' }], { site: 'later' }];
       const change = (domains: string[]) => async (of: string) =>
@@ -115,7 +115,7 @@ describe('collecting several hits', function () {
       await when('POST', '/api/collect', { body: { site: id, path: '/other' }, headers }).thenRefused(422);
     });
 
-    it('is ignored with a privacy signal each time, also where it was counted before or comes later', async () => {
+    it('ignores requests with a privacy signal, even repetitions of counted ones, and counts a later one without it', async () => {
       const id = await site();
       const [first, second] = [keyed(`${id}-1`), keyed(`${id}-2`)];
       const [one, several] = [{ site: id, path: '/one' }, [{ site: id, path: '/several' }]];
@@ -126,7 +126,7 @@ describe('collecting several hits', function () {
         const signal = { [name]: '1' };
         expect(await collect(one, { ...first, ...signal })).to.deep.equal(ignored);
         expect(await collect(several, { ...second, ...signal })).to.deep.equal({ results: [ignored] });
-        // Another body under the key is not looked for, either.
+        // The signal is checked before the body is compared with the first request's.
         expect(await collect({ site: id, path: '/other' }, { ...first, ...signal })).to.deep.equal(ignored);
       }
       const third = keyed(`${id}-3`);
@@ -135,7 +135,7 @@ describe('collecting several hits', function () {
       expect((await hitsOf(id)).map(({ path }) => path)).to.have.members(['/one', '/several', '/third']);
     });
 
-    it('is refused with another body, and is each caller its own', async () => {
+    it('rejects the key with another body, and keeps the keys of callers separate', async () => {
       const [id, key] = [await site(), randomUUID()];
       await collect({ site: id, path: '/a' }, keyed(key));
       const headers = { ...keyed(key), origin: 'https://example.com' };
@@ -148,11 +148,11 @@ describe('collecting several hits', function () {
   });
 });
 
-describe('collecting with a limit', function () {
+describe('rate limit of hits', function () {
   this.timeout(60_000);
   const { site, collect, written, when } = useAnalytics({
     '--server-trusted-proxies': '127.0.0.1',
-    // Half of them at once, and one more every ten seconds.
+    // A burst of half of them, then one more every ten seconds.
     '--analytics-hits-per-minute': '6',
   });
   const from = (address: string, more = {}) => ({
@@ -161,7 +161,7 @@ describe('collecting with a limit', function () {
     ...more,
   });
 
-  it('counts so many hits of a network at once, and tells when to come again', async () => {
+  it('limits the burst of a network, and says when to retry', async () => {
     const id = await site();
     for (let n = 0; n < 3; n++) await collect({ site: id }, from(`2001:db8::${n}`));
     const refused = await when('POST', '/api/collect', {
@@ -176,7 +176,7 @@ describe('collecting with a limit', function () {
     expect(reasons).to.have.lengthOf(5).and.to.include('too_many_hits');
   });
 
-  it('takes of a batch what it may, in its order, and counts only that', async () => {
+  it('accepts the first hits of a batch up to the limit, and counts only valid ones towards it', async () => {
     const id = await site();
     const server = await site({ ingestToken: 'sesame' });
     const batch = [
@@ -200,7 +200,7 @@ describe('collecting with a limit', function () {
     expect(paths).to.deep.equal(['/0', '/1', '/2']);
   });
 
-  it('spends nothing on a repetition, and answers it as the first time', async () => {
+  it('does not charge repetitions, and answers them like the first request', async () => {
     const [id, keyed] = [await site(), { 'idempotency-key': randomUUID() }];
     const batch = Array.from({ length: 2 }, (_, n) => ({ site: id, path: `/${n}` }));
     const headers = from('203.0.113.2', keyed);
@@ -210,12 +210,12 @@ describe('collecting with a limit', function () {
     await when('POST', '/api/collect', { body: { site: id }, headers: from('203.0.113.2') }).thenRefused(429);
     expect(await collect(batch, headers)).to.deep.equal(first);
     const some = from('203.0.113.3', { 'idempotency-key': randomUUID() });
-    const cut = await collect([...batch, ...batch], some);
-    expect(cut.results?.filter(({ accepted }) => accepted)).to.have.lengthOf(3);
-    expect(await collect([...batch, ...batch], some)).to.deep.equal(cut);
+    const partial = await collect([...batch, ...batch], some);
+    expect(partial.results?.filter(({ accepted }) => accepted)).to.have.lengthOf(3);
+    expect(await collect([...batch, ...batch], some)).to.deep.equal(partial);
   });
 
-  it('counts as many as come of those who bring the ingest token of the site', async () => {
+  it("does not limit hits with the site's ingest token", async () => {
     const id = await site({ ingestToken: 'sesame' });
     for (let n = 0; n < 6; n++)
       expect(
@@ -226,16 +226,16 @@ describe('collecting with a limit', function () {
   });
 });
 
-describe('collecting with the limit that there is by default', function () {
+describe('default rate limit of hits', function () {
   this.timeout(60_000);
   const setting = analyticsSettings['analytics.hitsPerMinute'];
   const { site, collect } = useAnalytics({ '--analytics-hits-per-minute': String(setting.default) });
 
-  it('counts 300 hits of a network at once', async () => {
+  it('accepts 300 hits of a network in a burst', async () => {
     const id = await site();
     const batches = Array.from({ length: 4 }, () => collect(Array.from({ length: 100 }, () => ({ site: id }))));
     const results = (await Promise.all(batches)).flatMap(({ results = [] }) => results);
-    // Ten more come with each second that it takes.
+    // Ten more are allowed for each second that this takes.
     expect(results.filter(({ accepted }) => accepted).length).to.be.within(300, 350);
     expect(results.find(({ accepted }) => !accepted)).to.deep.equal(IGNORED('too_many_hits'));
   });
@@ -246,14 +246,14 @@ describe('collecting on several nodes', function () {
   const nodes = useAnalytics({ '--analytics-country-header': 'X-Country' }, 2);
   const { site, collect, written } = nodes;
 
-  it('knows on each what was made at another, at once', async () => {
+  it('accepts hits on one node for a site just created on another', async () => {
     for (let n = 0; n < 5; n++) {
       const id = await site();
       expect(await collect({ site: id }, {}, 1)).to.deep.equal({ accepted: true });
     }
   });
 
-  it('knows a visitor again on another node, and loses no hit where both write at once', async () => {
+  it('counts one visitor across nodes, and loses no hit when both write concurrently', async () => {
     const id = await site();
     await Promise.all(Array.from({ length: 60 }, (_, n) => collect({ site: id, path: `/${n}` }, {}, n % 2)));
     const events = await written(id);
@@ -261,7 +261,7 @@ describe('collecting on several nodes', function () {
     expect(new Set(events.flatMap(({ data }) => data.secret.visitors))).to.have.lengthOf(1);
   });
 
-  it('believes nobody who is no trusted proxy which country they are in', async () => {
+  it('ignores the country header of an untrusted proxy', async () => {
     const id = await site();
     await collect({ site: id }, { 'x-country': 'DE' });
     expect((await written(id))[0]?.data.secret.hits[0]).not.to.have.property('country');

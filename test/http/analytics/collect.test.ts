@@ -1,4 +1,4 @@
-/** Collecting over HTTP, by the contract: what is counted, what is ignored and why, what is refused, and what is kept. */
+/** Collecting over HTTP: which hits are counted, ignored or rejected, and what is stored of them. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { ADMIN, asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
@@ -17,7 +17,7 @@ describe('collecting hits', function () {
   const { site, collect, written, when } = nodes;
   const hitsOf = async (id: string) => (await written(id)).flatMap(({ data }) => data.secret.hits);
 
-  it('answers once a page view is in the log: with what a report asks for, and no more', async () => {
+  it('answers once a page view is in the log, which stores only the fields that reports use', async () => {
     const id = await site();
     const payload = {
       site: id,
@@ -62,7 +62,7 @@ describe('collecting hits', function () {
     ]);
   });
 
-  it('takes JSON under any content type, as beacons send it', async () => {
+  it('accepts JSON under any content type, as beacons send it', async () => {
     const id = await site();
     for (const type of [
       'text/plain;charset=UTF-8',
@@ -74,7 +74,7 @@ describe('collecting hits', function () {
     expect(await hitsOf(id)).to.have.lengthOf(4);
   });
 
-  it('knows a site however its id is written', async () => {
+  it('ignores case and surrounding spaces of the site id', async () => {
     const id = await site();
     expect(await collect({ site: ` ${id.toUpperCase()} ` })).to.deep.equal(ACCEPTED);
   });
@@ -88,7 +88,7 @@ describe('collecting hits', function () {
       expect(await collect({ site: '' })).to.deep.equal(IGNORED('unknown_site'));
     });
 
-    it('who sends a privacy signal', async () => {
+    it('requests with a privacy signal', async () => {
       const id = await site();
       for (const name of ['dnt', 'sec-gpc'])
         expect(await collect({ site: id }, { [name]: '1' })).to.deep.equal(IGNORED('privacy_signal'));
@@ -101,7 +101,7 @@ describe('collecting hits', function () {
       expect(await hitsOf(id)).to.have.lengthOf(3);
     });
 
-    it('hosts that are not of the site, whoever says so', async () => {
+    it('hosts that do not belong to the site, whether from the origin, the referer or the payload', async () => {
       const id = await site();
       expect(await collect({ site: id }, foreign)).to.deep.equal(IGNORED('host_not_allowed'));
       expect(await collect({ site: id, host: 'example.com' }, foreign)).to.deep.equal(IGNORED('host_not_allowed'));
@@ -115,7 +115,7 @@ describe('collecting hits', function () {
       expect(await collect({ site: id, path: 'https://www.example.com/x' }, { origin: '' })).to.deep.equal(ACCEPTED);
     });
 
-    it('pages of a site that has no domains, unless it has a token', async () => {
+    it('hits of a site without domains, unless it has an ingest token', async () => {
       const open = await site({ domains: [] });
       expect(await collect({ site: open })).to.deep.equal(IGNORED('host_not_allowed'));
       const server = await site({ domains: [], ingestToken: 'open-sesame' });
@@ -124,7 +124,7 @@ describe('collecting hits', function () {
       );
     });
 
-    it('who does not bring the token of a site', async () => {
+    it("requests without the site's ingest token", async () => {
       const id = await site({ ingestToken: 'open-sesame' });
       expect(await collect({ site: id })).to.deep.equal(IGNORED('ingest_token_required'));
       expect(await collect({ site: id }, { 'x-analytics-token': 'open-sesam' })).to.deep.equal(
@@ -133,7 +133,7 @@ describe('collecting hits', function () {
       expect(await collect({ site: id }, { 'x-analytics-token': 'open-sesame' })).to.deep.equal(ACCEPTED);
     });
 
-    it('for the first of several reasons', async () => {
+    it('with the first applicable reason', async () => {
       const id = await site({ ingestToken: 'open-sesame' });
       const all = { ...foreign, dnt: '1' };
       expect(await collect({ site: 'nobody' }, all)).to.deep.equal(IGNORED('unknown_site'));
@@ -142,12 +142,12 @@ describe('collecting hits', function () {
     });
   });
 
-  it('does not keep bots out unless it is told to', async () => {
+  it('counts bots by default', async () => {
     const id = await site();
     expect(await collect({ site: id }, { 'user-agent': 'Googlebot/2.1' })).to.deep.equal(ACCEPTED);
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
       ['{"site":', /JSON/],
       ['"demo"', /^The body is/],
@@ -169,7 +169,7 @@ describe('collecting hits', function () {
     for (const [body, error] of wrong)
       it(JSON.stringify(body), () => when('POST', '/api/collect', { body }).thenRefused(400, { error }));
 
-    it('more than 32 KiB', async () => {
+    it('bodies over 32 KiB', async () => {
       const id = await site();
       const body = { site: id, properties: { text: 'x'.repeat(32 * 1024) } };
       await when('POST', '/api/collect', { body }).thenRefused(413);
@@ -181,7 +181,7 @@ describe('collecting hits', function () {
     });
   });
 
-  it('knows visitors apart on a day by address and user agent, and not at two sites', async () => {
+  it('distinguishes the visitors of a day by address and user agent, with different ids at another site', async () => {
     const [one, two] = [await site(), await site()];
     const from = (address: string, agent = FIREFOX) => ({ 'x-forwarded-for': address, 'user-agent': agent });
     for (const headers of [from('203.0.113.1'), from('203.0.113.1'), from('203.0.113.2'), from('203.0.113.1', SAFARI)])
@@ -194,7 +194,7 @@ describe('collecting hits', function () {
     for (const each of atOne) expect(each).to.match(/^[0-9a-f]{16}$/);
   });
 
-  it('believes a trusted proxy which country a visitor is in', async () => {
+  it('uses the country header of a trusted proxy, and drops invalid countries', async () => {
     const id = await site();
     for (const country of ['de', 'XX!', 'none', 'XX', 'xx', 'ZZ', 'T1'])
       await collect({ site: id }, { 'x-country': country });
@@ -203,38 +203,38 @@ describe('collecting hits', function () {
     expect(new Set(others)).to.deep.equal(new Set([undefined]));
   });
 
-  it('lets hits that come together share an event', async () => {
+  it('batches concurrent hits into shared events', async () => {
     const id = await site();
     await Promise.all(Array.from({ length: 50 }, (_, n) => collect({ site: id, path: `/${n}` })));
     const events = await written(id);
     expect(events.flatMap(({ data }) => data.secret.hits)).to.have.lengthOf(50);
-    // How many come within the 20 ms of a group is up to the machine.
+    // How many hits arrive within the 20 ms of a batch depends on the machine.
     expect(events.length).to.be.lessThan(50);
   });
 
-  describe('for a page of another origin', () => {
+  describe('CORS headers for pages of other origins', () => {
     const headers = { origin: 'https://example.com' };
 
-    it('allows what a beacon needs, on answers and errors', async () => {
+    it('allow collecting, in answers and errors alike', async () => {
       const id = await site();
-      const asked = [
+      const answers = [
         await ask(nodes.bases[0]!, 'POST', '/api/collect', { body: { site: id }, headers }),
         await ask(nodes.bases[0]!, 'POST', '/api/collect', { body: '{', headers }),
         await ask(nodes.bases[0]!, 'OPTIONS', '/api/collect', { headers }),
       ];
-      expect(asked.map(({ status }) => status)).to.deep.equal([202, 400, 204]);
-      for (const answer of asked) {
+      expect(answers.map(({ status }) => status)).to.deep.equal([202, 400, 204]);
+      for (const answer of answers) {
         expect(answer.headers.get('access-control-allow-origin')).to.equal('https://example.com');
         expect(answer.headers.get('access-control-allow-credentials')).to.equal('true');
         expect(answer.headers.get('vary')).to.match(/\bOrigin\b/);
         expect(answer.headers.get('cross-origin-resource-policy')).to.equal('cross-origin');
       }
-      const allowed = asked[2]!.headers.get('access-control-allow-headers')?.toLowerCase();
+      const allowed = answers[2]!.headers.get('access-control-allow-headers')?.toLowerCase();
       expect(allowed).to.include('content-type').and.include('x-analytics-token');
-      expect(asked[2]!.headers.get('access-control-allow-methods')).to.include('POST');
+      expect(answers[2]!.headers.get('access-control-allow-methods')).to.include('POST');
     });
 
-    it('allows nothing else', async () => {
+    it('are not sent for any other route', async () => {
       for (const [method, path] of [
         ['GET', '/api/sites'],
         ['OPTIONS', '/api/sites'],
@@ -246,13 +246,13 @@ describe('collecting hits', function () {
     });
   });
 
-  it('answers the methods that there are', async () => {
+  it('answers 405 with the allowed methods', async () => {
     const { status, headers } = await send(nodes.bases[0]!, { method: 'GET', path: '/api/collect' });
     expect(status).to.equal(405);
     expect(headers.allow).to.include('POST');
   });
 
-  it('counts nothing of who was ignored, and tells nothing of where they were', async () => {
+  it('records no content of ignored hits, neither in the log nor in the attempts', async () => {
     const id = await site();
     const secret = `/where-${randomUUID()}`;
     await collect({ site: id, path: secret, event: 'secret' }, { dnt: '1' });
@@ -266,7 +266,7 @@ describe('collecting hits', function () {
   });
 });
 
-describe('collecting where it is set otherwise', function () {
+describe('collecting with changed privacy settings', function () {
   this.timeout(60_000);
   const { site, collect } = useAnalytics({
     '--analytics-honor-do-not-track': 'false',
@@ -274,7 +274,7 @@ describe('collecting where it is set otherwise', function () {
     '--analytics-country-header': 'X-Country',
   });
 
-  it('counts who sends a privacy signal, and no bots', async () => {
+  it('counts hits with a privacy signal, and ignores bots', async () => {
     const id = await site();
     expect(await collect({ site: id }, { dnt: '1' })).to.deep.equal({ accepted: true });
     expect(await collect({ site: id }, { 'user-agent': 'Googlebot/2.1' })).to.deep.equal(IGNORED('bot'));

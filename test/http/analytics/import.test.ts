@@ -1,4 +1,4 @@
-/** Hits of the past: counted on their days, once however often they are imported, and nothing kept of who came. */
+/** Importing hits of the past: each is counted once on its day, and nothing identifies the visitor. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,14 +14,14 @@ import { run } from '../../support/command-line.js';
 
 const DAY_MS = 86_400_000;
 
-describe('hits of the past', function () {
+describe('importing hits of the past', function () {
   this.timeout(60_000);
   const nodes = useAnalytics();
   const { site, collect, written, given } = nodes;
   const noon = (ago: number) => Math.floor(Date.now() / DAY_MS - ago) * DAY_MS + DAY_MS / 2;
   const dayOf = (ago: number) => new Date(noon(ago)).toISOString().slice(0, 10);
 
-  async function importing(): Promise<HitImporter> {
+  async function createImporter(): Promise<HitImporter> {
     const { kernel } = nodes.observer;
     const { systemContext: context } = kernel;
     const origin = { service: 'analytics', release: 'test' };
@@ -36,9 +36,9 @@ describe('hits of the past', function () {
     });
   }
 
-  async function take(lines: readonly (object | string)[], source = '') {
+  async function importLines(lines: readonly (object | string)[], source = '') {
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-    const { validate, importChunk } = await importing();
+    const { validate, importChunk } = await createImporter();
     const why: [line: number, why: string][] = [];
     const all = { stored: 0, known: 0, refused: 0 };
     const bytes = (async function* () {
@@ -54,7 +54,7 @@ describe('hits of the past', function () {
   }
 
   async function report(siteId: string, ago = 10) {
-    // Another process wrote it.
+    // Another process wrote the hits, so read at its position.
     const headers = { 'if-position': String(await nodes.observer.kernel.head()) };
     return given('GET', `/api/report?site=${siteId}&days=${ago + 1}`, asAdmin({ headers }));
   }
@@ -63,10 +63,10 @@ describe('hits of the past', function () {
     return series.filter((day: { pageviews: number; events: number }) => day.pageviews + day.events > 0);
   };
 
-  it('are counted on their days, with what a user agent says, and visitors of a day apart', async () => {
+  it('counts hits on their days, with user agent details and daily visitors', async () => {
     const id = await site();
     const hit = { site: id, path: '/a?secret=1', userAgent: FIREFOX };
-    const done = await take([
+    const done = await importLines([
       { ...hit, timestamp: noon(3), address: '198.51.100.1' },
       { ...hit, timestamp: noon(3) + 1, address: '198.51.100.1' },
       { ...hit, timestamp: noon(3) + 2, address: '198.51.100.1', userAgent: SAFARI },
@@ -90,7 +90,7 @@ describe('hits of the past', function () {
     expect(pages).to.deep.equal([{ name: '/a', count: 6 }]);
   });
 
-  it('keep nothing of who came, and find nobody again on another day', async () => {
+  it('stores no addresses or user agents, and links no visitor across days', async () => {
     const id = await site();
     const of = (ago: number) => ({
       site: id,
@@ -99,7 +99,7 @@ describe('hits of the past', function () {
       address: '198.51.100.77',
       userAgent: FIREFOX,
     });
-    await take([of(3), of(2)]);
+    await importLines([of(3), of(2)]);
     const events = await written(id);
     const visitors = events.flatMap(({ data }) => data.secret.visitors);
     expect(new Set(visitors).size).to.equal(2);
@@ -107,88 +107,88 @@ describe('hits of the past', function () {
     expect(JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value))).not.to.match(
       /198\.51|Mozilla/,
     );
-    // Neither could an address be tried out by what lines are known by.
+    // Known lines are recognised without the address, so that addresses cannot be guessed from them.
     const others = [of(3), of(2)].map((line) => ({ ...line, address: '203.0.113.5' }));
-    expect(await take(others)).to.include({ stored: 0, known: 2 });
+    expect(await importLines(others)).to.include({ stored: 0, known: 2 });
   });
 
-  it('of today are of the same visitors as those who come themselves', async () => {
+  it('assigns imported hits of today to the same visitors as collected ones', async () => {
     const id = await site();
     await collect({ site: id, host: 'example.com' });
-    await take([{ site: id, path: '/', timestamp: Date.now() - 1, address: '127.0.0.1', userAgent: FIREFOX }]);
+    await importLines([{ site: id, path: '/', timestamp: Date.now() - 1, address: '127.0.0.1', userAgent: FIREFOX }]);
     expect((await report(id)).totals).to.deep.equal({ pageviews: 2, events: 0, uniques: 1 });
   });
 
-  it('are counted once: also when they come again with more of them', async () => {
+  it('counts repeated imports once, also when lines were appended', async () => {
     const id = await site();
     const lines = Array.from({ length: 1203 }, (_, n) => ({
       site: id,
       path: `/${n % 7}`,
       timestamp: noon(2) + (n >> 1),
     }));
-    expect(await take(lines.slice(0, 700))).to.include({ stored: 700, known: 0 });
-    expect(await take(lines.slice(0, 700))).to.include({ stored: 0, known: 700 });
-    expect(await take(lines)).to.include({ stored: 503, known: 700 });
-    expect(await take(lines)).to.include({ stored: 0, known: 1203 });
+    expect(await importLines(lines.slice(0, 700))).to.include({ stored: 700, known: 0 });
+    expect(await importLines(lines.slice(0, 700))).to.include({ stored: 0, known: 700 });
+    expect(await importLines(lines)).to.include({ stored: 503, known: 700 });
+    expect(await importLines(lines)).to.include({ stored: 0, known: 1203 });
     expect((await report(id)).totals.pageviews).to.equal(1203);
   });
 
-  it('are counted once: also when some were left out of the file, or their site was made, meanwhile', async () => {
-    const [id, late] = [await site(), `late-${Date.now()}`];
+  it('counts repeated imports once, also after lines were fixed or their site was created', async () => {
+    const [id, laterSite] = [await site(), `laterSite-${Date.now()}`];
     const lines = Array.from({ length: 3000 }, (_, n) => ({
-      site: n % 4 === 3 ? late : id,
+      site: n % 4 === 3 ? laterSite : id,
       path: `/${n % 7}`,
       timestamp: noon(4 - (n % 3)) + n,
     }));
-    const first = await take(['{"site":', ...lines]);
+    const first = await importLines(['{"site":', ...lines]);
     expect(first).to.include({ stored: 2250, known: 0, refused: 0 });
-    expect(await take(lines)).to.include({ stored: 0, known: 2250, refused: 0 });
-    await given('POST', '/api/sites', asAdmin({ body: { id: late } }));
-    expect(await take(lines)).to.include({ stored: 750, known: 2250, refused: 0 });
+    expect(await importLines(lines)).to.include({ stored: 0, known: 2250, refused: 0 });
+    await given('POST', '/api/sites', asAdmin({ body: { id: laterSite } }));
+    expect(await importLines(lines)).to.include({ stored: 750, known: 2250, refused: 0 });
     expect((await report(id)).totals.pageviews).to.equal(2250);
-    const { known, refused } = await take(lines.filter((_, n) => n !== 1200));
-    // But for what stands together with it.
+    const { known, refused } = await importLines(lines.filter((_, n) => n !== 1200));
+    // Except for the lines in the same chunk as the removed one.
     expect(known + refused).to.be.at.least(1999);
   });
 
-  it('are put together by days in whatever order they come', async () => {
+  it('groups hits by day in whatever order they come', async () => {
     const id = await site();
     const lines = Array.from({ length: 600 }, (_, n) => ({
       site: id,
       path: '/',
       timestamp: noon(1 + ((n * 37) % 60)),
     }));
-    expect(await take(lines)).to.include({ stored: 600 });
+    expect(await importLines(lines)).to.include({ stored: 600 });
     expect(await written(id)).to.have.lengthOf(60);
     expect((await report(id, 60)).totals.pageviews).to.equal(600);
   });
 
-  it('are refused where they begin like others and go on differently, unless they are said to be others', async () => {
+  it('rejects files that change or insert lines in an imported file, unless they are given another source name', async () => {
     const id = await site();
     const lines = ['/a', '/b', '/c'].map((path) => ({ site: id, path, timestamp: noon(2) }));
     const [first, second, third] = lines as [object, object, object];
-    const mended = { site: id, path: '/x', timestamp: noon(2) };
-    await take(lines);
+    const inserted = { site: id, path: '/x', timestamp: noon(2) };
+    await importLines(lines);
     for (const other of [
-      [first, mended, third],
-      [first, mended, second, third],
+      [first, inserted, third],
+      [first, inserted, second, third],
     ])
-      expect(await take(other)).to.include({ stored: 0, known: 0, refused: other.length });
-    expect(await take([first, mended], 'another server')).to.include({ stored: 2, refused: 0 });
+      expect(await importLines(other)).to.include({ stored: 0, known: 0, refused: other.length });
+    expect(await importLines([first, inserted], 'another server')).to.include({ stored: 2, refused: 0 });
     expect((await report(id)).totals.pageviews).to.equal(5);
   });
 
-  it('of a site that was made again are not taken for those of the former', async () => {
+  it('imports again for a site that was deleted and recreated', async () => {
     const id = await site();
     const lines = [{ site: id, path: '/', timestamp: noon(2) }];
-    await take(lines);
+    await importLines(lines);
     await given('DELETE', `/api/sites/${id}`, asAdmin());
     await given('POST', '/api/sites', asAdmin({ body: { id, domains: ['example.com'] } }));
-    expect(await take(lines)).to.include({ stored: 1, known: 0 });
+    expect(await importLines(lines)).to.include({ stored: 1, known: 0 });
     expect((await report(id)).totals.pageviews).to.equal(1);
   });
 
-  it('are told by their lines where they are not taken, by the command too', async () => {
+  it('reports rejected lines by number, also in the command', async () => {
     const id = await site();
     const lines = [
       { site: id, path: '/', timestamp: noon(1) },
@@ -223,10 +223,10 @@ describe('hits of the past', function () {
       'annals: 1 hit imported, 10 lines rejected',
     ]);
     expect(code).to.equal(3);
-    expect(await take(lines)).to.deep.equal({ stored: 0, known: 1, refused: 0, why });
+    expect(await importLines(lines)).to.deep.equal({ stored: 0, known: 1, refused: 0, why });
   });
 
-  it('are taken of other files where one is damaged, which is told by its name', async () => {
+  it('imports other files when one is damaged, and names the damaged one', async () => {
     const id = await site();
     const line = JSON.stringify({ site: id, path: '/', timestamp: noon(1) });
     const folder = temporaryDirectory();
@@ -244,17 +244,17 @@ describe('hits of the past', function () {
     }
   });
 
-  it('make a demonstration, once, and anew where it may be replaced', async () => {
+  it('seeds demonstration data once, and replaces it on request', async () => {
     const seed = (...more: readonly string[]) =>
       run(['analytics', 'seed', '--days', '3', '--scale', '0.1', ...more, ...nodes.storeFlags]);
     const first = await seed();
     expect(first).to.include({ code: 0, stderr: '' });
     expect(first.stdout).to.match(/^[\d,]+ hits on 3 days for demo-shop, demo-blog, demo-docs\n$/);
-    const told = await report('demo-shop', 2);
-    expect(told.totals.pageviews).to.be.above(60);
-    expect(told.totals.uniques).to.be.within(20, told.totals.pageviews / 2);
+    const seeded = await report('demo-shop', 2);
+    expect(seeded.totals.pageviews).to.be.above(60);
+    expect(seeded.totals.uniques).to.be.within(20, seeded.totals.pageviews / 2);
     for (const list of ['pages', 'referrers', 'browsers', 'os', 'devices', 'countries'])
-      expect(told[list], list).to.have.lengthOf.at.least(3);
+      expect(seeded[list], list).to.have.lengthOf.at.least(3);
     const again = await seed();
     expect(again.code).to.equal(1);
     expect(again.stderr).to.equal(
@@ -262,6 +262,6 @@ describe('hits of the past', function () {
     );
     const anew = await seed('--replace');
     expect(anew.code).to.equal(0);
-    expect((await report('demo-shop', 2)).series.slice(0, 2)).to.deep.equal(told.series.slice(0, 2));
+    expect((await report('demo-shop', 2)).series.slice(0, 2)).to.deep.equal(seeded.series.slice(0, 2));
   });
 });

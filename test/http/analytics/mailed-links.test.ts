@@ -1,4 +1,4 @@
-/** Links that are asked for too often: nobody is told, but for the operator, who reads nothing of whom. */
+/** Limits of mailed sign-in links: callers notice nothing, and the operator's log names no address. */
 import { expect } from 'chai';
 import { authRoutes } from '../../../adapters/http/analytics/auth.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
@@ -7,8 +7,8 @@ import { catalog } from '../../../domain/analytics/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toy-service.js';
 
-/** Time in which nothing is waited for. */
-const AT_ONCE = {
+/** A fake timer that runs everything immediately. */
+const IMMEDIATE = {
   now: () => 0,
   after: (_: number, work: () => void) => {
     work();
@@ -16,16 +16,16 @@ const AT_ONCE = {
   },
 };
 
-describe('a link to the dashboard that is asked for too often', () => {
-  async function linesOf(addresses: readonly string[], email: string, mostOfNetwork: number) {
+describe('sign-in links requested too often', () => {
+  async function linesOf(addresses: readonly string[], email: string, networkLimit: number) {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const logins = createLogins({ ...kernel, clock: { now: () => 1 }, isAllowed: () => true });
     const [, magicLink] = authRoutes({
       logins,
       admit: () => ({ actor: 'nobody' }),
-      linksPerNetwork: createRateLimit(mostOfNetwork, 60_000),
+      linksPerNetwork: createRateLimit(networkLimit, 60_000),
       appUrl: undefined,
-      time: AT_ONCE,
+      time: IMMEDIATE,
     });
     const lines: string[] = [];
     const warn = (...line: readonly unknown[]) => void lines.push(JSON.stringify(line));
@@ -40,7 +40,7 @@ describe('a link to the dashboard that is asked for too often', () => {
   }
   const from = (count: number) => Array.from({ length: count }, (_, n) => `192.0.2.${n}`);
 
-  it('leaves a line in the log where its address has had as many as it may', async () => {
+  it('logs a warning when the limit of the address is reached', async () => {
     expect(await linesOf(from(5), 'ada@example.com', 300)).to.deep.equal([]);
     const [line = '', ...more] = await linesOf(from(6), 'ada@example.com', 300);
     expect(more).to.deep.equal([]);
@@ -49,7 +49,7 @@ describe('a link to the dashboard that is asked for too often', () => {
       .and.not.match(/ada|example|192/);
   });
 
-  it('leaves a line in the log where its network has', async () => {
+  it('logs a warning when the limit of the network is reached', async () => {
     const [line = '', ...more] = await linesOf(['192.0.2.1', '192.0.2.1'], 'ada@example.com', 1);
     expect(more).to.deep.equal([]);
     expect(line)

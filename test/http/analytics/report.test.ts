@@ -1,4 +1,4 @@
-/** Reports over HTTP, by the contract: they tell at once what was collected, and nothing of what was deleted. */
+/** Reports over HTTP: they include every acknowledged hit, and nothing of deleted sites. */
 import { expect } from 'chai';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
 import { ask } from '../../support/chat-client.js';
@@ -6,14 +6,14 @@ import { ask } from '../../support/chat-client.js';
 const today = () => new Date().toISOString().slice(0, 10);
 const DAY_MS = 86_400_000;
 
-describe('a report', function () {
+describe('analytics report', function () {
   this.timeout(60_000);
   const nodes = useAnalytics({ '--server-trusted-proxies': '127.0.0.1' }, 2);
   const { site, collect, when } = nodes;
   const report = async (id: string, more = '') =>
     (await when('GET', `/api/report?site=${id}${more}`, asAdmin()).thenAnswered(200)).body;
 
-  it('tells of a site that nobody came to', async () => {
+  it('has zero totals and empty lists for a site without hits', async () => {
     const id = await site();
     const body = await report(id, '&days=2');
     const none = { pageviews: 0, events: 0, uniques: 0 };
@@ -24,7 +24,7 @@ describe('a report', function () {
       generatedAt: 0,
       range: { days: 2, start: yesterday, end: today() },
       totals: none,
-      // The site was made today.
+      // The site was created today, so there is nothing to compare with.
       comparison: {
         previous: { ...none, complete: false },
         delta: { pageviews: null, events: null, uniques: null },
@@ -47,7 +47,7 @@ describe('a report', function () {
     });
   });
 
-  it('tells of each hit in the very next answer', async () => {
+  it('includes each acknowledged hit in the next report', async () => {
     const id = await site();
     for (let n = 1; n <= 5; n++) {
       await collect({ site: id, path: `/${n}` });
@@ -55,16 +55,16 @@ describe('a report', function () {
     }
   });
 
-  it('tells on another node what was collected here, to who has seen it', async () => {
+  it('includes hits collected on another node, given their position', async () => {
     const id = await site();
     const body = { site: id, host: 'example.com' };
     const { headers } = await when('POST', '/api/collect', { body }).thenAnswered(202);
     const seen = { 'if-position': headers.get('position')! };
-    const told = await ask(nodes.bases[1]!, 'GET', `/api/report?site=${id}`, asAdmin({ headers: seen }));
-    expect(told.body.totals).to.deep.equal({ pageviews: 1, events: 0, uniques: 1 });
+    const page = await ask(nodes.bases[1]!, 'GET', `/api/report?site=${id}`, asAdmin({ headers: seen }));
+    expect(page.body.totals).to.deep.equal({ pageviews: 1, events: 0, uniques: 1 });
   });
 
-  it('tells all that is asked of it', async () => {
+  it('has totals, comparison, series, lists, properties and trends', async () => {
     const id = await site({ allowedEventProperties: ['plan'] });
     const campaign = { utm_source: 'news', utm_medium: 'mail', utm_campaign: 'spring' };
     const from = (address: string, agent: string) => ({ 'x-forwarded-for': address, 'user-agent': agent });
@@ -115,7 +115,7 @@ describe('a report', function () {
     });
   });
 
-  it('counts views without a referrer as direct, and what a user agent does not tell as unknown', async () => {
+  it('counts views without a referrer as direct, and unrecognised user agents as unknown', async () => {
     const id = await site();
     const hits = [
       { site: id, path: '/a' },
@@ -135,7 +135,7 @@ describe('a report', function () {
     expect(body.countries).to.deep.equal([]);
   });
 
-  it('shows a page that many viewed first, after twelve requests full of invented ones', async () => {
+  it('ranks a popular page first even after twelve requests full of invented pages', async () => {
     const id = await site();
     const views = async (requests: number, pathOf: (n: number) => string) => {
       for (let request = 0; request < requests; request++)
@@ -149,14 +149,14 @@ describe('a report', function () {
     expect(totals.pageviews).to.equal(1700);
   });
 
-  it('counts a request with an Idempotency-Key once', async () => {
+  it('counts a repeated request with an Idempotency-Key once', async () => {
     const id = await site();
     const key = { 'idempotency-key': id };
     for (let n = 0; n < 3; n++) await collect({ site: id }, key);
     expect((await report(id)).totals).to.deep.equal({ pageviews: 1, events: 0, uniques: 1 });
   });
 
-  it('counts what two nodes collect, and who came to both once', async () => {
+  it('sums the hits of two nodes, and counts a visitor of both once', async () => {
     const id = await site();
     await Promise.all(Array.from({ length: 40 }, (_, n) => collect({ site: id }, {}, n % 2)));
     const last = (
@@ -174,7 +174,7 @@ describe('a report', function () {
     expect(body.totals).to.deep.equal({ pageviews: 41, events: 0, uniques: 1 });
   });
 
-  it('is of so many days as are asked for, or from one to another', async () => {
+  it('covers the requested number of days, or from start to end', async () => {
     const id = await site();
     expect((await report(id)).range.days).to.equal(30);
     expect((await report(id, '&days=5000')).range.days).to.equal(730);
@@ -195,14 +195,14 @@ describe('a report', function () {
       await when('GET', `/api/report?site=${id}&${wrong}`, asAdmin()).thenRefused(400);
   });
 
-  it('is of a site, and for the admin', async () => {
+  it('requires an existing site and the admin token', async () => {
     const id = await site();
     await when('GET', '/api/report', asAdmin()).thenRefused(400, { error: /^site / });
     await when('GET', '/api/report?site=nobody', asAdmin()).thenRefused(404);
     await when('GET', `/api/report?site=${id}`).thenRefused(401);
   });
 
-  it('tells nothing of a site that was deleted, nor of its former life once it is made again', async () => {
+  it('has no data of a deleted site, nor of its former instance once it is recreated', async () => {
     const id = await site();
     await collect({ site: id, path: '/before' });
     expect((await report(id)).totals.pageviews).to.equal(1);

@@ -1,4 +1,4 @@
-/** Signing in to the dashboard by the contract: links that are mailed, and the session of the cookie. */
+/** Signing in to the dashboard over HTTP: mailed links, and the session cookie. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLogins } from '../../../application/analytics/login.js';
@@ -33,20 +33,20 @@ describe('signing in to the dashboard', function () {
   const request = (email: unknown) => when('POST', '/api/auth/magic-link', { body: { email } });
   const verify = (body: object) => when('POST', '/api/auth/verify', { body });
   let count = 0;
-  /** Somebody of the team whom nobody has asked for yet, and the token that was mailed. */
-  async function mailed(email = `p${++count}@team.example`) {
+  /** Requests a link, for a new address unless given; resolves with the token in the mail. */
+  async function requestLink(email = `p${++count}@team.example`) {
     await request(email).thenAnswered(202);
     const { link } = await office.letterTo(email);
     return { email, link, token: link.searchParams.get('token') ?? '' };
   }
-  async function signedIn() {
-    const { email, token } = await mailed();
+  async function signIn() {
+    const { email, token } = await requestLink();
     const { headers } = await verify({ token }).thenAnswered(200);
     const set = headers.get('set-cookie') ?? '';
     return { email, set, cookie: set.split(';')[0] ?? '' };
   }
 
-  it('is told of in /config.json', async () => {
+  it('is described in /config.json', async () => {
     const { body } = await when('GET', '/config.json').thenAnswered(200);
     expect(body.auth).to.deep.equal({
       enabled: true,
@@ -60,35 +60,35 @@ describe('signing in to the dashboard', function () {
     });
   });
 
-  it('begins with a link for who may come in, and with the same answer for everybody', async () => {
-    const { email, link } = await mailed('ada@example.org');
+  it('mails a link to allowed addresses only, and answers alike for all', async () => {
+    const { email, link } = await requestLink('ada@example.org');
     expect(link.href.startsWith('https://stats.example/below/?token=')).to.equal(true);
     expect(link.searchParams.get('email')).to.equal(email);
-    const stranger = await request('eve@elsewhere.example').thenAnswered(202);
-    const friend = await request(' P0@Team.Example ').thenAnswered(202);
-    expect(stranger.body).to.deep.equal(friend.body);
-    expect(stranger.body.message).to.be.a('string');
+    const unknown = await request('eve@elsewhere.example').thenAnswered(202);
+    const allowed = await request(' P0@Team.Example ').thenAnswered(202);
+    expect(unknown.body).to.deep.equal(allowed.body);
+    expect(unknown.body.message).to.be.a('string');
     await office.letterTo('p0@team.example');
     expect(office.letters.filter(({ to }) => to.includes('eve@elsewhere.example'))).to.deep.equal([]);
     for (const nobody of [undefined, '', '  ', 7]) await request(nobody).thenRefused(400);
   });
 
-  it('mails to nobody who stands in an address beside one that may come in', async () => {
+  it('rejects addresses that combine an allowed address with another', async () => {
     for (const email of [
       'eve@elsewhere.example,p@team.example',
       'team.example',
       'eve@elsewhere.example <p@team.example',
     ])
       await request(email).thenAnswered(202);
-    // What was asked for before is mailed before.
-    await mailed();
+    // Mails are sent in order, so waiting for this one waits for those before it.
+    await requestLink();
     expect(office.letters.flatMap(({ to }) => to).filter((to) => !/^(p\d+@team|ada@example)/.test(to))).to.deep.equal(
       [],
     );
   });
 
-  it('sets a cookie, once for a link', async () => {
-    const { email, token } = await mailed();
+  it('sets a session cookie, once for each link', async () => {
+    const { email, token } = await requestLink();
     const { body, headers } = await verify({ token, email }).thenAnswered(200);
     expect(body).to.deep.equal({
       authenticated: true,
@@ -101,8 +101,8 @@ describe('signing in to the dashboard', function () {
     await verify({ token }).thenRefused(401);
   });
 
-  it('takes neither a former link, nor one of somebody else, nor none', async () => {
-    const { email, token } = await mailed();
+  it('rejects links that were replaced, altered, missing or for another address', async () => {
+    const { email, token } = await requestLink();
     await verify({ token, email: 'ada@example.org' }).thenRefused(401);
     await verify({ token: `${token.slice(0, -4)}AAAA` }).thenRefused(401);
     await verify({ token: 'none' }).thenRefused(401);
@@ -113,8 +113,8 @@ describe('signing in to the dashboard', function () {
     await verify({ token: link.searchParams.get('token') }).thenAnswered(200);
   });
 
-  it('lets in on every node, until it is signed out of', async () => {
-    const { email, cookie } = await signedIn();
+  it('accepts the session on every node until it is signed out', async () => {
+    const { email, cookie } = await signIn();
     for (const base of nodes.bases) {
       const me = await ask(base, 'GET', '/api/auth/me', { headers: { cookie: `a=b; ${cookie}` } });
       expect(me.body).to.deep.equal({
@@ -139,8 +139,8 @@ describe('signing in to the dashboard', function () {
     expect(admin.body.user).to.deep.equal({ email: null, role: 'admin' });
   });
 
-  it('lets only the pages of the service change something with the cookie', async () => {
-    const { cookie } = await signedIn();
+  it("allows changes with the cookie only from the service's own pages", async () => {
+    const { cookie } = await signIn();
     const make = (headers: { readonly [name: string]: string }) =>
       when('POST', '/api/sites', { body: { name: `Site ${++count}` }, headers: { cookie, ...headers } });
     for (const headers of [{}, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
@@ -153,11 +153,11 @@ describe('signing in to the dashboard', function () {
     await make({ origin: nodes.bases[0] ?? '' }).thenAnswered(201);
   });
 
-  it('lets a session of which half is over begin anew, once, and no other', async () => {
+  it('renews a session once half of its time has passed, and only once', async () => {
     const { kernel } = nodes.observer;
     const clock = { ...kernel.clock, now: () => Date.now() - 4 * 86_400_000 };
     const before = createLogins({ ...kernel, clock, isAllowed: () => true });
-    const { email, token } = await mailed();
+    const { email, token } = await requestLink();
     const opened = await before.verify(token, email, kernel.systemContext('test'));
     if (isRejection(opened)) throw new Error(opened.detail);
     const old = { cookie: `annals_analytics_session=${opened.token}` };
@@ -166,22 +166,22 @@ describe('signing in to the dashboard', function () {
       `${old.cookie}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure`,
     );
     expect((await me(old)).headers.get('set-cookie')).to.equal(null);
-    const { cookie } = await signedIn();
+    const { cookie } = await signIn();
     expect((await me({ cookie })).headers.get('set-cookie')).to.equal(null);
   });
 
-  it('begins with a link also on a day that a clock which was ahead has ended', async () => {
+  it('works on a day whose login key was destroyed early by a fast clock', async () => {
     const { kernel } = nodes.observer;
     const day = Math.floor(Date.now() / DAY_MS) + 20;
     await kernel.vault.destroy(loginsSubjectOf(day));
     const logins = createLogins({ ...kernel, clock: { now: () => day * DAY_MS }, isAllowed: () => true });
-    const asked = await logins.request(`p${++count}@team.example`, kernel.systemContext('test'));
-    expect(isRejection(asked)).to.equal(false);
+    const outcome = await logins.request(`p${++count}@team.example`, kernel.systemContext('test'));
+    expect(isRejection(outcome)).to.equal(false);
   });
 
-  it('ends the live view with its session', async () => {
+  it('closes the live view when its session ends', async () => {
     const site = await nodes.site();
-    const { cookie } = await signedIn();
+    const { cookie } = await signIn();
     const live = await fetch(`${nodes.bases[1]}/api/live?site=${site}`, { headers: { cookie } });
     expect(live.status).to.equal(200);
     await ask(nodes.bases[0]!, 'POST', '/api/auth/logout', { headers: { cookie, ...own } });
