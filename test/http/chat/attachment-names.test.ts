@@ -1,9 +1,9 @@
-/** Searching for the names of attachments: what an edit takes out is found no more, what it puts in is. */
+/** Searching messages by the names of their attachments, which edits add and remove. */
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { uploaded } from '../../support/chat-uploads.js';
 
-describe('the names of attachments', function () {
+describe('search by attachment names', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   let messages: string;
@@ -19,8 +19,8 @@ describe('the names of attachments', function () {
     return messages.map(({ id }: { id: string }) => id);
   };
 
-  /** Something said with two attachments, and how to edit it. */
-  const said = {
+  /** Posts a message or a reply with two attachments; resolves with its id and the path to edit it. */
+  const post = {
     async message(attachments: readonly object[]) {
       const { message } = await world.done(world.ada, 'POST', messages, { content: 'look', attachments });
       return { id: message.id, path: `/messages/${message.id}` };
@@ -35,30 +35,30 @@ describe('the names of attachments', function () {
 
   for (const kind of ['message', 'reply'] as const) {
     const names = [`${kind}plan.pdf`, `${kind}budget.pdf`, `${kind}sketch.pdf`] as const;
-    it(`are those that a ${kind} has by its newest edit`, async () => {
+    it(`finds a ${kind} by the attachments of its latest version only`, async () => {
       const [plan, budget, sketch] = [
         await uploaded(world, world.ada, names[0]),
         await uploaded(world, world.ada, names[1]),
         await uploaded(world, world.ada, names[2]),
       ];
-      const { id, path } = await said[kind]([plan, budget]);
-      const edit = (wording: object) => world.done(world.ada, 'PUT', path, wording);
-      /** By which of the names it is found. */
-      const nowFound = async () => {
+      const { id, path } = await post[kind]([plan, budget]);
+      const edit = (changes: object) => world.done(world.ada, 'PUT', path, changes);
+      /** The attachment names by which the message is found. */
+      const matchingNames = async () => {
         const by = [];
         for (const name of names) if ((await found(name)).includes(id)) by.push(name);
         return by;
       };
-      expect(await nowFound()).to.deep.equal([names[0], names[1]]);
+      expect(await matchingNames()).to.deep.equal([names[0], names[1]]);
       await edit({ content: 'look again' });
-      expect(await nowFound(), 'only the text').to.deep.equal([names[0], names[1]]);
+      expect(await matchingNames(), 'only the text').to.deep.equal([names[0], names[1]]);
       await edit({ attachments: [budget, sketch] });
-      expect(await nowFound(), 'others').to.deep.equal([names[1], names[2]]);
+      expect(await matchingNames(), 'others').to.deep.equal([names[1], names[2]]);
       await edit({ attachments: [] });
-      expect(await nowFound(), 'none').to.deep.equal([]);
+      expect(await matchingNames(), 'none').to.deep.equal([]);
       expect(await found('again'), 'its text').to.include(id);
       await edit({ attachments: [plan] });
-      expect(await nowFound(), 'one again').to.deep.equal([names[0]]);
+      expect(await matchingNames(), 'one again').to.deep.equal([names[0]]);
     });
   }
 });

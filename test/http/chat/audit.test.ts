@@ -1,4 +1,4 @@
-/** The audit log over HTTP: what admins did, what was done to what is others', and strangers at the limit. */
+/** The audit log over HTTP: acts of admins, acts on others' content, and sign-in attempts at the limit. */
 import { expect } from 'chai';
 import { type Answered, ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
@@ -13,7 +13,7 @@ interface Entry {
   readonly metadata: { readonly [name: string]: unknown };
 }
 
-describe('the audit log of the chat', function () {
+describe('audit log of the chat', function () {
   this.timeout(60_000);
   const chat = useChat(2);
   let bob: Member;
@@ -38,20 +38,20 @@ describe('the audit log of the chat', function () {
   const last = async () => (await entries('?limit=1'))[0]!;
   const actions = async (count: number) => (await entries(`?limit=${count}`)).map(({ action }) => action);
 
-  it('tells of each act at once: who, what, of whom, when', async () => {
+  it('records each act immediately with its action, actor, target and time', async () => {
     const before = Date.now();
     await admin('PUT', `/users/${bob.id}/role`, { role: 'admin' });
     const entry = await last();
     expect(entry).to.have.keys('id', 'action', 'actorId', 'targetType', 'targetId', 'createdAt', 'metadata');
-    const about = { actorId: chat.admin.id, targetType: 'user', targetId: bob.id };
-    expect(entry).to.include({ action: 'user.change-role', ...about });
+    const expected = { actorId: chat.admin.id, targetType: 'user', targetId: bob.id };
+    expect(entry).to.include({ action: 'user.change-role', ...expected });
     expect(entry.metadata).to.deep.equal({ role: 'admin' });
     expect(entry.createdAt).to.be.within(before, Date.now());
     await admin('PUT', `/users/${bob.id}/role`, { role: 'user' });
     expect((await last()).metadata).to.deep.equal({ role: 'user' });
   });
 
-  it('has every act on users, roles, webhooks, settings and channels, the newest first', async () => {
+  it('records acts on users, roles, webhooks, settings and channels, newest first', async () => {
     const added = await admin('POST', '/users/add', { email: 'added@example.org', role: 'user' });
     await admin('DELETE', `/users/${added.userId}`);
     await admin('PUT', '/server/settings', { name: 'Audited' });
@@ -59,7 +59,7 @@ describe('the audit log of the chat', function () {
     await as(bob, 'PUT', `/channels/${channel.id}`, { isPrivate: true, members: [chat.admin.id] });
     const { webhook } = await admin('POST', '/webhooks', { name: 'Hook', channelId: channel.id });
     await admin('DELETE', `/webhooks/${webhook.id}`);
-    const made = await entries('?limit=8');
+    const changes = await entries('?limit=8');
     await admin('DELETE', `/channels/${channel.id}`);
     const leaver = await chat.join('leaver');
     await as(leaver, 'POST', '/users/exit');
@@ -74,7 +74,7 @@ describe('the audit log of the chat', function () {
       'user.remove',
       'user.add',
     ]);
-    const [removed, hook, updated, created, settings] = made;
+    const [removed, hook, updated, created, settings] = changes;
     expect(removed).to.include({ targetType: 'webhook', targetId: webhook.id });
     expect(hook!.metadata).to.deep.equal({ channelId: channel.id, name: 'Hook' });
     expect(updated).to.include({ actorId: bob.id, targetId: channel.id });
@@ -82,30 +82,30 @@ describe('the audit log of the chat', function () {
     expect(created!.metadata).to.deep.equal({ isPrivate: false, members: [bob.id], name: 'Audited' });
     expect(settings).to.include({ targetType: 'settings', actorId: chat.admin.id });
     expect(settings!.metadata).to.deep.equal({ name: 'Audited' });
-    // What belonged to the channel is gone with its key.
-    const kept = (await entries()).find(({ id }) => id === created!.id);
-    expect(kept!.metadata).to.deep.equal({ isPrivate: false, members: [bob.id] });
+    // The channel's name was encrypted with its key, which was destroyed.
+    const entryAfterDeletion = (await entries()).find(({ id }) => id === created!.id);
+    expect(entryAfterDeletion!.metadata).to.deep.equal({ isPrivate: false, members: [bob.id] });
     expect(JSON.stringify(await entries())).not.to.include('added@example.org');
   });
 
-  it('has what is removed by others than its author, and no more', async () => {
+  it("records deletions of others' messages and replies, but not of one's own", async () => {
     const { channel } = await as(bob, 'POST', '/channels', { name: 'Removals' });
-    const say = async (content: string) =>
+    const post = async (content: string) =>
       (await as(bob, 'POST', `/channels/${channel.id}/messages`, { content })).message.id as string;
-    const [own, others, parent] = [await say('own'), await say('others'), await say('parent')];
+    const [own, others, parent] = [await post('own'), await post('others'), await post('parent')];
     const { reply } = await as(bob, 'POST', `/messages/${parent}/thread`, { content: 'reply' });
     await as(bob, 'DELETE', `/messages/${own}`);
     await admin('DELETE', `/messages/${others}`);
     await admin('DELETE', `/messages/${parent}/thread/${reply.id}`);
-    const [second, first, made] = await entries('?limit=3');
-    expect(made!.action).to.equal('channel.create');
+    const [second, first, changes] = await entries('?limit=3');
+    expect(changes!.action).to.equal('channel.create');
     expect(first).to.include({ action: 'message.delete', actorId: chat.admin.id, targetId: others });
     expect(first!.metadata).to.deep.equal({ channelId: channel.id, author: bob.id });
     expect(second).to.include({ action: 'reply.delete', targetId: reply.id });
     expect(second!.metadata).to.deep.equal({ channelId: channel.id, threadId: parent, author: bob.id });
   });
 
-  it('comes by pages, and by action', async () => {
+  it('pages with `before`, filters by action, and is the same on another node', async () => {
     const all = await entries();
     const paged: Entry[] = [];
     for (let page = await entries('?limit=4'); page.length > 0; ) {
@@ -118,12 +118,12 @@ describe('the audit log of the chat', function () {
     expect(await entries(`?action=user.change-role&before=${roles[0]!.id}`)).to.deep.equal(roles.slice(1));
     expect(await entries('?action=nothing')).to.deep.equal([]);
     const { headers } = await query();
-    const seen = { 'if-position': headers.get('position') ?? '' };
-    const there = { token: chat.admin.token, headers: seen };
-    expect((await ask(chat.bases[1]!, 'GET', '/admin/audit-log', there)).body.entries).to.deep.equal(all);
+    const position = { 'if-position': headers.get('position') ?? '' };
+    const options = { token: chat.admin.token, headers: position };
+    expect((await ask(chat.bases[1]!, 'GET', '/admin/audit-log', options)).body.entries).to.deep.equal(all);
   });
 
-  it('is streamed when it is long, each entry once and no more than are asked for', async () => {
+  it('streams a long log without repeating entries, up to the limit', async () => {
     for (let n = 0; n < 50; n++) await admin('PUT', `/users/${bob.id}/role`, { role: n % 2 ? 'user' : 'admin' });
     const all = await entries('?limit=1000');
     expect(all.length).to.be.greaterThan(50);
@@ -138,7 +138,7 @@ describe('the audit log of the chat', function () {
     expect(await entries(older)).to.deep.equal(roles.slice(1, 46));
   });
 
-  it('refuses what is no page, and everybody who is no admin', async () => {
+  it('rejects invalid pages, and callers who are not admins', async () => {
     for (const wrong of ['?limit=0', '?limit=x', '?limit=-1', '?limit=1.5', '?before=unknown'])
       expect((await query(wrong)).status, wrong).to.equal(400);
     expect((await query('?limit=100000')).status).to.equal(200);
@@ -147,7 +147,7 @@ describe('the audit log of the chat', function () {
   });
 });
 
-describe('the audit log of a chat with passwords', function () {
+describe('audit log of a chat with passwords', function () {
   this.timeout(60_000);
   const chat = useChat(1, {
     '--auth-auth-mode': 'password',
@@ -155,7 +155,7 @@ describe('the audit log of a chat with passwords', function () {
     '--chat-initial-user-password': 'a good password',
   });
 
-  it('tells of guesses that reached the limit, once, and of passwords that admins set', async () => {
+  it('records reaching the guess limit once, and passwords set by admins', async () => {
     const login = (email: string, password: string) =>
       ask(chat.base, 'POST', '/auth/password-login', { body: { email, password } });
     const added = await ask(chat.base, 'POST', '/users/add', {

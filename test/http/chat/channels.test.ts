@@ -1,9 +1,9 @@
-/** Channels over HTTP, by the contract's tables: what is answered, and what is refused how. */
+/** Channels over HTTP: answers, visibility, rejections and idempotency. */
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-describe('the channels of the chat', function () {
+describe('channels of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   before(async () => {
@@ -12,9 +12,9 @@ describe('the channels of the chat', function () {
   after(() => world?.stop());
 
   let count = 0;
-  const fresh = () => `channel ${++count}`;
+  const nextName = () => `channel ${++count}`;
   const make = (who: Member, body: object = {}) =>
-    world.done(who, 'POST', '/channels', { name: fresh(), ...body }).then(({ channel }) => channel);
+    world.done(who, 'POST', '/channels', { name: nextName(), ...body }).then(({ channel }) => channel);
   const listed = async (who: Member): Promise<readonly { id: string; name: string }[]> =>
     (await world.done(who, 'GET', '/channels')).channels;
   const seenBy = async (id: string) => {
@@ -24,7 +24,7 @@ describe('the channels of the chat', function () {
     return seen;
   };
 
-  it('begin with General, which is the initial admin’s', async () => {
+  it('include General initially, created by the initial admin', async () => {
     const [general] = await listed(world.ada);
     expect(general).to.deep.include({
       name: 'General',
@@ -34,12 +34,12 @@ describe('the channels of the chat', function () {
     });
   });
 
-  it('are answered whole when they are made, their creator in', async () => {
+  it('are returned completely when created, with the creator as a member', async () => {
     const { ada, bob } = world;
-    const name = fresh();
-    const asked = { name: `  ${name} `, topic: 'All of it', isPrivate: true, members: [bob.id] };
+    const name = nextName();
+    const body = { name: `  ${name} `, topic: 'All of it', isPrivate: true, members: [bob.id] };
     const before = Date.now();
-    const { channel } = await world.done(ada, 'POST', '/channels', asked);
+    const { channel } = await world.done(ada, 'POST', '/channels', body);
     expect(channel).to.deep.include({
       name,
       topic: 'All of it',
@@ -54,13 +54,13 @@ describe('the channels of the chat', function () {
     expect(plain).to.deep.include({ isPrivate: false, members: [ada.id] });
   });
 
-  it('are listed by creation', async () => {
+  it('are listed in order of creation', async () => {
     const made = [await make(world.ada), await make(world.bob), await make(world.admin)];
     const ids = (await listed(world.cyd)).map(({ id }) => id);
     expect(ids.slice(-3)).to.deep.equal(made.map(({ id }) => id));
   });
 
-  it('are told to members and admins alone while they are private', async () => {
+  it('are visible to members and admins only while private', async () => {
     const { ada, bob } = world;
     const { id } = await make(ada, { isPrivate: true, members: [bob.id] });
     expect(await seenBy(id)).to.deep.equal(['admin', 'ada', 'bob']);
@@ -70,10 +70,10 @@ describe('the channels of the chat', function () {
     expect(await seenBy(id)).to.deep.equal(['admin', 'ada', 'bob', 'cyd']);
   });
 
-  it('are changed in what is given, and answered whole', async () => {
+  it('keep fields that an update does not mention, and are returned completely', async () => {
     const { ada, bob, admin } = world;
     const made = await make(ada, { topic: 'old', members: [bob.id] });
-    const name = fresh();
+    const name = nextName();
     const { channel } = await world.done(ada, 'PUT', `/channels/${made.id}`, { name });
     expect(channel).to.deep.include({ ...made, name });
     expect(channel.updatedAt).to.be.at.least(made.createdAt);
@@ -84,7 +84,7 @@ describe('the channels of the chat', function () {
     expect(same.channel.updatedAt).to.equal(again.channel.updatedAt);
   });
 
-  it('are gone when they are deleted, with their name', async () => {
+  it('answer 404 once deleted, and release their name', async () => {
     const made = await make(world.ada);
     const deleted = await world.done(world.ada, 'DELETE', `/channels/${made.id}`);
     expect(deleted).to.deep.equal({ success: true });
@@ -103,7 +103,7 @@ describe('the channels of the chat', function () {
     await world.done(world.bob, 'POST', '/channels', { name: made.name });
   });
 
-  it('are refused where the request is wrong, and nothing is stored', async () => {
+  it('reject invalid requests and store nothing', async () => {
     const before = await listed(world.admin);
     const wrong: readonly object[] = [
       {},
@@ -126,9 +126,9 @@ describe('the channels of the chat', function () {
       expect(answer.error).to.be.a('string');
     }
     expect(await listed(world.admin)).to.deep.equal(before);
-    const mine = await make(world.ada);
+    const own = await make(world.ada);
     for (const body of [{}, { other: 1 }, ...wrong.slice(1)]) {
-      const { status } = await world.as(world.ada, 'PUT', `/channels/${mine.id}`, body);
+      const { status } = await world.as(world.ada, 'PUT', `/channels/${own.id}`, body);
       expect(status, JSON.stringify(body)).to.equal(400);
     }
     const { status } = await world.as(world.ada, 'POST', '/channels', '{"name":');
@@ -136,7 +136,7 @@ describe('the channels of the chat', function () {
     expect((await world.as(world.ada, 'PATCH', '/channels')).status).to.equal(405);
   });
 
-  it('are changed by who may: 403 for who sees them, 404 for who does not, 401 for nobody', async () => {
+  it('reject unauthorized changes with 403 for viewers, 404 for others and 401 without a token', async () => {
     const { ada, bob, cyd } = world;
     const open = await make(ada);
     const closed = await make(ada, { isPrivate: true, members: [bob.id] });
@@ -157,17 +157,17 @@ describe('the channels of the chat', function () {
     expect((await world.as(undefined, 'POST', '/channels', { name: 'x' })).status).to.equal(401);
   });
 
-  it('do the same once that comes twice under one key', async () => {
-    const body = { name: fresh() };
+  it('are created and deleted once per idempotency key', async () => {
+    const body = { name: nextName() };
     const headers = { 'idempotency-key': 'make-it-once' };
     const first = await world.as(world.ada, 'POST', '/channels', body, { headers });
     const again = await world.as(world.ada, 'POST', '/channels', body, { headers });
     expect(again.body).to.deep.equal(first.body);
-    const other = await world.as(world.ada, 'POST', '/channels', { name: fresh() }, { headers });
+    const other = await world.as(world.ada, 'POST', '/channels', { name: nextName() }, { headers });
     expect(other.status).to.equal(422);
-    const gone = { headers: { 'idempotency-key': 'delete-it-once' } };
+    const options = { headers: { 'idempotency-key': 'delete-it-once' } };
     const path = `/channels/${first.body.channel.id}`;
     for (const round of [1, 2])
-      expect((await world.as(world.ada, 'DELETE', path, {}, gone)).status, `round ${round}`).to.equal(200);
+      expect((await world.as(world.ada, 'DELETE', path, {}, options)).status, `round ${round}`).to.equal(200);
   });
 });

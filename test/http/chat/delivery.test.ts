@@ -1,10 +1,10 @@
-/** Who is told what, over real event streams: an admin, the one who acts, a member, and one who is no member. */
+/** Recipients of events over real event streams: an admin, the acting user, a member and a non-member. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-describe('the event stream of the chat', function () {
+describe('event delivery of the chat', function () {
   this.timeout(60_000);
   const NAMES = ['admin', 'ada', 'bob', 'cyd'] as const;
   type Name = (typeof NAMES)[number];
@@ -28,7 +28,7 @@ describe('the event stream of the chat', function () {
     await world?.stop();
   });
 
-  /** What each is told by what is done: everything before a message that everybody is told. */
+  /** The frames that each user receives for `act`, between two marker messages that everybody receives. */
   async function frames(act: () => Promise<unknown>): Promise<{ readonly [name in Name]: readonly Frame[] }> {
     const content = `mark ${++count}`;
     await mark(`begin ${count}`);
@@ -49,12 +49,12 @@ describe('the event stream of the chat', function () {
     for (const name of NAMES)
       await eventually(() => streams[name].frames.some(({ payload }) => payload.content === content));
   }
-  /** Who is there is told meanwhile. */
+  /** Presence updates arrive independently. */
   const isSubject = ({ type }: Frame) => type !== 'PRESENCE_UPDATE';
   const types = (all: readonly Frame[]) => all.map(({ type }) => type);
 
-  /** One event of this type goes to these, and nothing to anybody else. */
-  async function expectTold(
+  /** Expects that exactly these users receive one event of this type, and nobody receives anything else. */
+  async function expectDelivered(
     who: readonly Name[],
     type: string,
     act: () => Promise<unknown>,
@@ -79,30 +79,32 @@ describe('the event stream of the chat', function () {
     ['public', false, ALL],
     ['private', true, MEMBERS],
   ] as const)
-    it(`tells of all that happens in a ${kind} channel those who see it, the acting one included`, async () => {
+    it(`delivers everything in a ${kind} channel to all who see it, including the acting user`, async () => {
       const made = { name: `${kind} one`, isPrivate, members: [world.bob.id], topic: 'first' };
-      // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+      // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
       let answer: any;
-      const did = async (asked: Promise<unknown>) => {
-        answer = await asked;
+      const storeAnswer = async (request: Promise<unknown>) => {
+        answer = await request;
       };
-      const created = await expectTold(audience, 'NEW_CHANNEL', () => did(ada.do('POST', '/channels', made)));
+      const created = await expectDelivered(audience, 'NEW_CHANNEL', () =>
+        storeAnswer(ada.do('POST', '/channels', made)),
+      );
       expect(created).to.deep.equal(answer.channel);
       const { id } = created;
 
-      const post = () => did(bob.do('POST', `/channels/${id}/messages`, { content: 'hello @ada' }));
-      const message = await expectTold(audience, 'NEW_MESSAGE', post);
+      const post = () => storeAnswer(bob.do('POST', `/channels/${id}/messages`, { content: 'hello @ada' }));
+      const message = await expectDelivered(audience, 'NEW_MESSAGE', post);
       expect(message).to.deep.equal(answer.message);
       expect(message.mentions).to.deep.equal([world.ada.id]);
 
       const path = `/messages/${message.id}`;
-      const edit = () => did(bob.do('PUT', path, { content: 'hi' }));
-      const edited = await expectTold(audience, 'UPDATE_MESSAGE', edit);
+      const edit = () => storeAnswer(bob.do('PUT', path, { content: 'hi' }));
+      const edited = await expectDelivered(audience, 'UPDATE_MESSAGE', edit);
       expect(edited).to.deep.equal(answer.message);
 
       for (const method of ['POST', 'DELETE']) {
-        const pin = () => did(ada.do(method, `${path}/pin`, {}));
-        expect(await expectTold(audience, 'UPDATE_MESSAGE', pin)).to.deep.equal(answer.message);
+        const pin = () => storeAnswer(ada.do(method, `${path}/pin`, {}));
+        expect(await expectDelivered(audience, 'UPDATE_MESSAGE', pin)).to.deep.equal(answer.message);
         expect(types((await frames(pin)).ada), 'again').to.deep.equal([]);
       }
 
@@ -111,7 +113,7 @@ describe('the event stream of the chat', function () {
         ['DELETE', 'DELETE_REACTION'],
       ] as const) {
         const react = () => ada.do(method, `${path}/reactions`, { reaction: '👍' });
-        expect(await expectTold(audience, type, react)).to.deep.include({
+        expect(await expectDelivered(audience, type, react)).to.deep.include({
           messageId: message.id,
           userId: world.ada.id,
           reaction: '👍',
@@ -120,50 +122,50 @@ describe('the event stream of the chat', function () {
         expect(types((await frames(react)).ada), 'again').to.deep.equal([]);
       }
 
-      const reply = await expectTold(audience, 'NEW_THREAD_REPLY', () =>
-        did(ada.do('POST', `${path}/thread`, { content: 'reply' })),
+      const reply = await expectDelivered(audience, 'NEW_THREAD_REPLY', () =>
+        storeAnswer(ada.do('POST', `${path}/thread`, { content: 'reply' })),
       );
       const ofParent = { parentMessageId: message.id, threadMeta: answer.threadMeta };
       expect(reply).to.deep.equal({ ...answer.reply, ...ofParent, reply: answer.reply });
       const own = `${path}/thread/${reply.reply.id}`;
-      const changed = await expectTold(audience, 'UPDATE_THREAD_REPLY', () =>
-        did(ada.do('PUT', own, { content: 'new' })),
+      const changed = await expectDelivered(audience, 'UPDATE_THREAD_REPLY', () =>
+        storeAnswer(ada.do('PUT', own, { content: 'new' })),
       );
       expect(changed).to.deep.equal({ ...answer.message, ...ofParent });
-      expect(await expectTold(audience, 'DELETE_THREAD_REPLY', () => ada.do('DELETE', own))).to.deep.include({
+      expect(await expectDelivered(audience, 'DELETE_THREAD_REPLY', () => ada.do('DELETE', own))).to.deep.include({
         id: reply.reply.id,
         threadId: message.id,
         channelId: id,
         threadMeta: null,
       });
 
-      const gone = () => world.done(world.admin, 'DELETE', path);
-      expect(await expectTold(audience, 'DELETE_MESSAGE', gone)).to.deep.include({
+      const remove = () => world.done(world.admin, 'DELETE', path);
+      expect(await expectDelivered(audience, 'DELETE_MESSAGE', remove)).to.deep.include({
         id: message.id,
         channelId: id,
       });
 
-      const update = () => did(ada.do('PUT', `/channels/${id}`, { topic: 'second' }));
-      expect(await expectTold(audience, 'UPDATE_CHANNEL', update)).to.deep.equal(answer.channel);
+      const update = () => storeAnswer(ada.do('PUT', `/channels/${id}`, { topic: 'second' }));
+      expect(await expectDelivered(audience, 'UPDATE_CHANNEL', update)).to.deep.equal(answer.channel);
       const last = () => ada.do('DELETE', `/channels/${id}`);
-      expect(await expectTold(audience, 'DELETE_CHANNEL', last)).to.deep.equal({ id, name: `${kind} one` });
+      expect(await expectDelivered(audience, 'DELETE_CHANNEL', last)).to.deep.equal({ id, name: `${kind} one` });
     });
 
-  it('tells who is taken out that the channel goes, and who is taken in that it comes', async () => {
+  it('sends NEW_CHANNEL and DELETE_CHANNEL to users who gain or lose access', async () => {
     const { channel } = await ada.do('POST', '/channels', {
       name: 'club',
       isPrivate: true,
       members: [world.bob.id],
     });
     const path = `/channels/${channel.id}`;
-    const say = () => ada.do('POST', `${path}/messages`, { content: 'hush' });
+    const post = () => ada.do('POST', `${path}/messages`, { content: 'hush' });
     const swap = await frames(() => ada.do('PUT', path, { members: [world.cyd.id] }));
     expect(types(swap.bob)).to.deep.equal(['DELETE_CHANNEL']);
     expect(types(swap.cyd)).to.deep.equal(['NEW_CHANNEL']);
     expect(types(swap.ada)).to.deep.equal(['UPDATE_CHANNEL']);
     expect(types(swap.admin)).to.deep.equal(['UPDATE_CHANNEL']);
     expect(swap.bob[0]!.payload).to.deep.equal({ id: channel.id, name: 'club' });
-    await expectTold(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', say);
+    await expectDelivered(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', post);
 
     const opened = await frames(() => ada.do('PUT', path, { isPrivate: false }));
     expect(NAMES.map((name) => types(opened[name]))).to.deep.equal([
@@ -172,7 +174,7 @@ describe('the event stream of the chat', function () {
       ['NEW_CHANNEL'],
       ['UPDATE_CHANNEL'],
     ]);
-    await expectTold(ALL, 'NEW_MESSAGE', say);
+    await expectDelivered(ALL, 'NEW_MESSAGE', post);
     const closed = await frames(() => ada.do('PUT', path, { isPrivate: true }));
     expect(NAMES.map((name) => types(closed[name]))).to.deep.equal([
       ['UPDATE_CHANNEL'],
@@ -180,34 +182,34 @@ describe('the event stream of the chat', function () {
       ['DELETE_CHANNEL'],
       ['UPDATE_CHANNEL'],
     ]);
-    await expectTold(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', say);
+    await expectDelivered(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', post);
   });
 
-  it('tells who becomes an admin of the private channels there are, and who is none any more that they go', async () => {
+  it('sends private channels to a new admin, and their removal to a former admin', async () => {
     const { channel } = await ada.do('POST', '/channels', { name: 'board', isPrivate: true });
     const role = (to: string) => world.done(world.admin, 'PUT', `/users/${world.bob.id}/role`, { role: to });
     const up = await frames(() => role('admin'));
     const ofChannel = (all: readonly Frame[]) =>
       types(all.filter(({ type, payload }) => type.endsWith('_CHANNEL') && payload.id === channel.id));
     expect(ofChannel(up.bob)).to.deep.equal(['NEW_CHANNEL']);
-    const say = () => ada.do('POST', `/channels/${channel.id}/messages`, { content: 'hush' });
-    await expectTold(['admin', 'ada', 'bob'], 'NEW_MESSAGE', say);
+    const post = () => ada.do('POST', `/channels/${channel.id}/messages`, { content: 'hush' });
+    await expectDelivered(['admin', 'ada', 'bob'], 'NEW_MESSAGE', post);
     const down = await frames(() => role('user'));
     expect(ofChannel(down.bob)).to.deep.equal(['DELETE_CHANNEL']);
     for (const name of ['admin', 'ada', 'cyd'] as const)
       expect([...ofChannel(up[name]), ...ofChannel(down[name])]).to.deep.equal([]);
-    await expectTold(['admin', 'ada'], 'NEW_MESSAGE', say);
+    await expectDelivered(['admin', 'ada'], 'NEW_MESSAGE', post);
   });
 
-  it('tells everybody of a name of the server that is another one', async () => {
+  it('sends a changed server name to everybody', async () => {
     const rename = () => world.done(world.admin, 'PUT', '/server/settings', { name: 'The Office' });
-    expect(await expectTold(ALL, 'UPDATE_SERVER_SETTINGS', rename)).to.deep.equal({ name: 'The Office' });
-    await expectTold([], 'UPDATE_SERVER_SETTINGS', rename);
+    expect(await expectDelivered(ALL, 'UPDATE_SERVER_SETTINGS', rename)).to.deep.equal({ name: 'The Office' });
+    await expectDelivered([], 'UPDATE_SERVER_SETTINGS', rename);
     const refused = () => world.as(world.cyd, 'PUT', '/server/settings', { name: 'Mine' });
-    await expectTold([], 'UPDATE_SERVER_SETTINGS', refused);
+    await expectDelivered([], 'UPDATE_SERVER_SETTINGS', refused);
   });
 
-  it('tells of what two say to each other those two alone', async () => {
+  it('delivers direct messages to the two participants only', async () => {
     const two: readonly Name[] = ['ada', 'cyd'];
     const begun = await frames(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));
     for (const name of NAMES) expect(types(begun[name])).to.deep.equal(two.includes(name) ? ['NEW_CONVERSATION'] : []);
@@ -221,28 +223,28 @@ describe('the event stream of the chat', function () {
 
     const direct = { conversationId: id, participants, channelId: id };
     const path = `/conversations/${id}/messages`;
-    const said = await expectTold(two, 'NEW_DM_MESSAGE', () => ada.do('POST', path, { content: 'psst' }));
-    expect(said).to.deep.include({
+    const posted = await expectDelivered(two, 'NEW_DM_MESSAGE', () => ada.do('POST', path, { content: 'psst' }));
+    expect(posted).to.deep.include({
       ...direct,
       content: 'psst',
       author: { id: world.ada.id, userName: 'ada' },
     });
-    const edit = () => ada.do('PUT', `${path}/${said.id}`, { content: 'hey' });
-    expect(await expectTold(two, 'UPDATE_DM_MESSAGE', edit)).to.deep.include({
+    const edit = () => ada.do('PUT', `${path}/${posted.id}`, { content: 'hey' });
+    expect(await expectDelivered(two, 'UPDATE_DM_MESSAGE', edit)).to.deep.include({
       ...direct,
-      id: said.id,
+      id: posted.id,
       content: 'hey',
     });
-    const react = () => cyd.do('POST', `/messages/${said.id}/reactions`, { reaction: '👍' });
-    expect(await expectTold(two, 'NEW_REACTION', react)).to.deep.include({
-      messageId: said.id,
+    const react = () => cyd.do('POST', `/messages/${posted.id}/reactions`, { reaction: '👍' });
+    expect(await expectDelivered(two, 'NEW_REACTION', react)).to.deep.include({
+      messageId: posted.id,
       reaction: '👍',
     });
-    const gone = () => world.done(world.admin, 'DELETE', `${path}/${said.id}`);
-    expect(await expectTold(two, 'DELETE_DM_MESSAGE', gone)).to.deep.include({ ...direct, id: said.id });
+    const remove = () => world.done(world.admin, 'DELETE', `${path}/${posted.id}`);
+    expect(await expectDelivered(two, 'DELETE_DM_MESSAGE', remove)).to.deep.include({ ...direct, id: posted.id });
   });
 
-  it('gives who comes back what they missed and may still see, and nothing of what they see no more', async () => {
+  it('resumes with missed events that the user may still see, and with the removal of lost channels', async () => {
     const { channel: kept } = await ada.do('POST', '/channels', {
       name: 'kept',
       isPrivate: true,

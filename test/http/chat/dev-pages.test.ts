@@ -1,4 +1,4 @@
-/** Signing in with an email alone: for this machine and its pages, not for those that somebody happens to visit. */
+/** Origins and hosts that may use development sign-in with an email alone. */
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
 import { type RunningNode, startNode } from '../../support/node.js';
@@ -8,7 +8,7 @@ const FLAGS = { '--chat-port': '0' };
 
 type Headers = { readonly [name: string]: string };
 
-describe('signing in in dev mode', function () {
+describe('development sign-in', function () {
   this.timeout(60_000);
   let node: RunningNode;
   const started = async (flags = {}) => {
@@ -17,17 +17,17 @@ describe('signing in in dev mode', function () {
   afterEach(() => node?.stop());
 
   const signIn = async (headers: Headers) => {
-    const asked = {
+    const request = {
       method: 'POST',
       path: '/auth/dev-login',
       headers: { host: 'localhost', 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ email: 'admin@localhost' }),
     };
-    const { status, text } = await send(node.url('chat'), asked);
+    const { status, text } = await send(node.url('chat'), request);
     return { status, ...JSON.parse(text) };
   };
 
-  it('is not for pages of other sites, nor under a name that was made to point here', async () => {
+  it('rejects pages of other sites, and hosts that only resolve to this machine', async () => {
     await started();
     for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null']) {
       const refused = await signIn({ origin });
@@ -40,7 +40,7 @@ describe('signing in in dev mode', function () {
     for (const headers of local) expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 200 });
   });
 
-  it('is for pages of the application, and of origins that are named', async () => {
+  it("accepts the application's origin, and configured origins", async () => {
     await started({
       '--auth-app-url': 'https://chat.example/app',
       '--server-allowed-origins': 'https://desk.example',
@@ -51,7 +51,7 @@ describe('signing in in dev mode', function () {
     expect(await signIn({ origin: 'https://evil.example' })).to.include({ status: 403 });
   });
 
-  it('is for everybody where that is allowed', async () => {
+  it('accepts every host and origin with --allow-dev', async () => {
     await started({ '--allow-dev': 'true' });
     expect(await signIn({ host: 'desk.example', origin: 'https://desk.example' })).to.include({
       status: 200,

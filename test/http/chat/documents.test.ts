@@ -1,4 +1,4 @@
-/** The OpenAPI document of the chat, held against what its routes answer. */
+/** The OpenAPI document of the chat, checked against what its routes answer. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
@@ -9,7 +9,7 @@ const WRONG: readonly { readonly [name: string]: string }[] = [
   { 'content-encoding': 'br' },
 ];
 
-describe('the document of the chat', function () {
+describe('OpenAPI document of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   let chat: Examined;
@@ -24,16 +24,16 @@ describe('the document of the chat', function () {
     expect(errors ?? []).to.deep.equal([]);
   });
 
-  it('names 415 for every route that reads a body, which answers it to another type or encoding', async () => {
+  it('documents 415 for every route with a body, which answers it to other types and encodings', async () => {
     const { admin, ada } = world;
     const { channel } = await world.done(admin, 'POST', '/channels', { name: 'documents' });
-    const say = `/channels/${channel.id}/messages`;
-    const { message } = await world.done(admin, 'POST', say, { content: 'hello' });
+    const messages = `/channels/${channel.id}/messages`;
+    const { message } = await world.done(admin, 'POST', messages, { content: 'hello' });
     const thread = `/messages/${message.id}/thread`;
     const { reply } = await world.done(admin, 'POST', thread, { content: 'reply' });
     const { conversation } = await world.done(admin, 'POST', '/conversations', { targetUserId: ada.id });
-    const wanted = { name: 'Bot', channelId: channel.id };
-    const { webhook } = await world.done(admin, 'POST', '/webhooks', wanted);
+    const body = { name: 'Bot', channelId: channel.id };
+    const { webhook } = await world.done(admin, 'POST', '/webhooks', body);
     const ids: { readonly [name: string]: string } = {
       id: ada.id,
       channelId: channel.id,
@@ -42,13 +42,13 @@ describe('the document of the chat', function () {
       conversationId: conversation.id,
       webhookId: webhook.id,
     };
-    const speaks = '/webhooks/{webhookId}/messages';
+    const webhookPath = '/webhooks/{webhookId}/messages';
     const reading = chat.operations.filter(([, , { requestBody }]) => requestBody);
     expect(reading.length).to.be.greaterThan(20);
     for (const [path, method, { responses }] of reading) {
       expect(responses, `${method} ${path}`).to.have.property('415');
       const target = path.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? name);
-      const { token } = path === speaks ? webhook : admin;
+      const { token } = path === webhookPath ? webhook : admin;
       for (const wrong of WRONG)
         expect(
           (

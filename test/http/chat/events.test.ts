@@ -1,4 +1,4 @@
-/** Who is let onto the event stream of the chat, while their session ends or goes on just then. */
+/** Opening the event stream of the chat while the session ends or continues. */
 import { expect } from 'chai';
 import { eventsRoute } from '../../../adapters/http/chat/events.js';
 import type { Request } from '../../../adapters/http/server/route.js';
@@ -15,7 +15,7 @@ const caller = {
   sessionId: 'one',
 };
 
-/** The stream of somebody whose session is known to be this when it is opened. */
+/** Opens a stream; `session` is what is known of the caller's session at that moment. */
 async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
   const relay = createRelay({ audience: chat, head });
   const admission = { session: () => session } as Partial<Authentication> as Authentication;
@@ -34,20 +34,20 @@ async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
   return { relay, sink, trackStream };
 }
 
-describe('the event stream of the chat', () => {
-  it('is opened where the session lives just then', async () => {
+describe('opening the event stream of the chat', () => {
+  it('succeeds while the session is active', async () => {
     const { relay, sink, trackStream } = await listen({ expiresAt: Date.now() + 60_000 });
     expect([types(sink), sink.ended, trackStream]).to.deep.equal([['CONNECTED'], undefined, ['ada']]);
     relay.close();
   });
 
-  it('is ended at once, to be asked for again, where the session has ended just then', async () => {
+  it('ends the stream immediately, with a retry, when the session has just ended', async () => {
     const { relay, sink, trackStream } = await listen(undefined);
     expect([types(sink), sink.ended, trackStream]).to.deep.equal([[], 'resume', []]);
     relay.close();
   });
 
-  it('ends when the session does as it is known then', async () => {
+  it('ends the stream when the session expires', async () => {
     const { relay, sink } = await listen({ expiresAt: Date.now() });
     await new Promise<void>((resolve) => sink.onClose(resolve));
     expect([types(sink), sink.ended]).to.deep.equal([['CONNECTED'], 'over']);

@@ -1,10 +1,10 @@
-/** The export over HTTP and from the command line: all that there is, no token, in pieces, while people go on. */
+/** The export over HTTP and from the command line: complete, without tokens, streamed, and consistent under writes. */
 import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 import { run, start } from '../../support/command-line.js';
 
-describe('the export of the chat', function () {
+describe('export of the chat', function () {
   this.timeout(120_000);
   const chat = useChat();
   let ada: Member;
@@ -15,7 +15,7 @@ describe('the export of the chat', function () {
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
     return answer;
   };
-  const say = async (who: Member, channel: string, content: string) =>
+  const post = async (who: Member, channel: string, content: string) =>
     (await done(who, 'POST', `/channels/${channel}/messages`, { content })).message;
   const exported = (token: string | undefined = chat.admin.token) => ask(chat.base, 'GET', '/admin/export', { token });
   const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
@@ -24,7 +24,7 @@ describe('the export of the chat', function () {
   let secret: string;
   let hook: { readonly id: string; readonly token: string };
   let conversation: { readonly id: string; readonly participants: readonly string[] };
-  const said: { [name: string]: { readonly id: string } } = {};
+  const posted: { [name: string]: { readonly id: string } } = {};
 
   before(async () => {
     ada = await chat.join('ada');
@@ -34,24 +34,24 @@ describe('the export of the chat', function () {
     secret = (await done(ada, 'POST', '/channels', { name: 'Closed', isPrivate: true })).channel.id;
     hook = (await done(chat.admin, 'POST', '/webhooks', { name: 'Bot', channelId: channel })).webhook;
     conversation = (await done(ada, 'POST', '/conversations', { targetUserId: bob.id })).conversation;
-    said.one = await say(ada, channel, 'one');
-    said.reply = (await done(bob, 'POST', `/messages/${said.one!.id}/thread`, { content: 'a reply' })).reply;
-    await done(bob, 'POST', `/messages/${said.one!.id}/reactions`, { reaction: '+1' });
-    said.gone = await say(ada, channel, 'gone');
-    await done(ada, 'DELETE', `/messages/${said.gone!.id}`);
-    said.closed = await say(ada, secret, 'closed');
+    posted.one = await post(ada, channel, 'one');
+    posted.reply = (await done(bob, 'POST', `/messages/${posted.one!.id}/thread`, { content: 'a reply' })).reply;
+    await done(bob, 'POST', `/messages/${posted.one!.id}/reactions`, { reaction: '+1' });
+    posted.gone = await post(ada, channel, 'gone');
+    await done(ada, 'DELETE', `/messages/${posted.gone!.id}`);
+    posted.closed = await post(ada, secret, 'closed');
     const path = `/conversations/${conversation.id}/messages`;
-    said.direct = (await done(bob, 'POST', path, { content: 'between two' })).message;
+    posted.direct = (await done(bob, 'POST', path, { content: 'between two' })).message;
     const { webhook } = { webhook: hook };
     const body = { content: 'beep' };
     const beep = await ask(chat.base, 'POST', `/webhooks/${webhook.id}/messages`, {
       token: webhook.token,
       body,
     });
-    said.beep = beep.body.message;
+    posted.beep = beep.body.message;
   });
 
-  it('is all that there is, for an admin', async () => {
+  it('contains all data, for an admin', async () => {
     const before = Date.now();
     const { status, headers, body } = await exported();
     expect(status).to.equal(200);
@@ -78,7 +78,7 @@ describe('the export of the chat', function () {
       id: conversation.id,
       participants: conversation.participants,
     });
-    const { one, reply, closed, direct, beep } = said;
+    const { one, reply, closed, direct, beep } = posted;
     expect(idsOf(body.messages)).to.have.members(idsOf([one!, reply!, closed!, direct!, beep!]));
     const first = body.messages.find(({ id }: { id: string }) => id === one!.id);
     expect(first).to.deep.include({ content: 'one', reactions: { '+1': [bob.id] } });
@@ -92,7 +92,7 @@ describe('the export of the chat', function () {
     expect(entries[0]).to.deep.equal(body.auditLog.at(-1));
   });
 
-  it('has no token and no hash', async () => {
+  it('contains no tokens and no hashes', async () => {
     const text = JSON.stringify((await exported()).body);
     for (const { token, refreshToken } of [chat.admin, ada, bob])
       for (const each of [token, refreshToken]) expect(text).not.to.include(each);
@@ -107,12 +107,12 @@ describe('the export of the chat', function () {
     expect((await ask(chat.base, 'GET', '/admin/export')).status).to.equal(401);
   });
 
-  it('is whole while messages are posted and deleted, over many pages', async () => {
+  it('contains every earlier message once while others are posted, over many pages', async () => {
     const busy = (await done(ada, 'POST', '/channels', { name: 'Busy' })).channel.id;
     const before = [];
     for (let index = 0; index < 450; index += 10)
       before.push(
-        ...(await Promise.all(Array.from({ length: 10 }, (_, at) => say(ada, busy, `number ${index + at}`)))),
+        ...(await Promise.all(Array.from({ length: 10 }, (_, at) => post(ada, busy, `number ${index + at}`)))),
       );
     const response = await fetch(`${chat.base}/admin/export`, {
       headers: { authorization: `Bearer ${chat.admin.token}` },
@@ -122,17 +122,17 @@ describe('the export of the chat', function () {
     let text = '';
     for await (const piece of response.body!) {
       text += decoder.decode(piece, { stream: true });
-      await say(ada, busy, 'meanwhile');
+      await post(ada, busy, 'meanwhile');
     }
     const { messages } = JSON.parse(text);
-    const there = new Set(idsOf(messages));
-    expect(there.size).to.equal(messages.length);
-    expect(before.filter(({ id }) => !there.has(id))).to.deep.equal([]);
+    const exportedIds = new Set(idsOf(messages));
+    expect(exportedIds.size).to.equal(messages.length);
+    expect(before.filter(({ id }) => !exportedIds.has(id))).to.deep.equal([]);
   });
 
   const command = () => ['chat', 'export', ...chat.storeFlags];
 
-  it('is written by the command line as well', async () => {
+  it('is also written by the command line', async () => {
     const { code, stdout, stderr } = await run(command());
     expect(stderr).to.equal('');
     expect(code).to.equal(0);
@@ -143,7 +143,7 @@ describe('the export of the chat', function () {
     expect({ ...body, exportedAt: 0, auditLog: [] }).to.deep.equal({ ...written, exportedAt: 0, auditLog: [] });
   });
 
-  it('says in one line that it is not whole where nobody reads the rest', async () => {
+  it('reports on one line that standard output was closed before the end', async () => {
     const exporting = start(command());
     exporting.process.stdout?.destroy();
     const { code, stderr } = await exporting.ended;

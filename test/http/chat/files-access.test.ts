@@ -1,11 +1,11 @@
-/** Who may read the files of the chat, over HTTP: by the contract, and until when. */
+/** Access to the files of the chat over HTTP: who may read them, and until when. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Answered, Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
 
-describe('the files of messages', function () {
+describe('access to files of messages', function () {
   this.timeout(120_000);
   let world: ChatWorld;
   let channel: string;
@@ -14,20 +14,20 @@ describe('the files of messages', function () {
     world = await startChat();
     const { ada, bob } = world;
     channel = (await world.done(ada, 'POST', '/channels', { name: 'open' })).channel.id;
-    const wanted = { name: 'secret', isPrivate: true, members: [bob.id] };
-    secret = (await world.done(ada, 'POST', '/channels', wanted)).channel.id;
+    const expected = { name: 'secret', isPrivate: true, members: [bob.id] };
+    secret = (await world.done(ada, 'POST', '/channels', expected)).channel.id;
   });
   after(() => world?.stop());
 
   const statusOf = async (who: Member | undefined, name: string) => (await read(world, who, `/files/${name}`)).status;
-  const say = async (who: Member, at: string, body: object) =>
+  const post = async (who: Member, at: string, body: object) =>
     (await world.done(who, 'POST', `/channels/${at}/messages`, body)).message;
-  const refused = ({ status, body }: Answered, wanted: number) => {
-    expect(status, JSON.stringify(body)).to.equal(wanted);
+  const refused = ({ status, body }: Answered, expected: number) => {
+    expect(status, JSON.stringify(body)).to.equal(expected);
     expect(body.error).to.be.a('string');
   };
 
-  it('are told to nobody without a token, and by no other name', async () => {
+  it('answers 401 without a token, and 404 under any other name', async () => {
     const { filename } = await uploaded(world, world.ada);
     refused(await uploadFile(world, undefined, 'x.pdf', pdf(10)), 401);
     expect(await statusOf(undefined, filename)).to.equal(401);
@@ -37,7 +37,7 @@ describe('the files of messages', function () {
     for (const name of [...names, ...paths]) expect(await statusOf(world.ada, name), name).to.equal(404);
   });
 
-  it('are read by their uploader, and by whoever sees a message that holds them', async () => {
+  it('is granted to the uploader, and to everybody who sees a message with the file', async () => {
     const { admin, ada, bob, cyd } = world;
     const file = await uploaded(world, ada);
     const all = async () => [
@@ -47,17 +47,17 @@ describe('the files of messages', function () {
       await statusOf(admin, file.filename),
     ];
     expect(await all()).to.deep.equal([200, 404, 404, 404]);
-    const message = await say(ada, secret, { attachments: [file] });
+    const message = await post(ada, secret, { attachments: [file] });
     expect(message.attachments).to.deep.equal([file]);
     expect(await all()).to.deep.equal([200, 200, 404, 200]);
-    await say(bob, channel, { content: 'passed on', attachments: [file] });
+    await post(bob, channel, { content: 'passed on', attachments: [file] });
     expect(await all()).to.deep.equal([200, 200, 200, 200]);
   });
 
-  it('are read by whoever sees a reply or is one of two', async () => {
+  it('is granted to readers of a reply, and to the participants of a conversation', async () => {
     const { ada, bob, cyd, admin } = world;
     const [inThread, between] = [await uploaded(world, ada), await uploaded(world, ada)];
-    const parent = await say(ada, channel, { content: 'parent' });
+    const parent = await post(ada, channel, { content: 'parent' });
     await world.done(ada, 'POST', `/messages/${parent.id}/thread`, { attachments: [inThread] });
     expect(await statusOf(cyd, inThread.filename)).to.equal(200);
     const { conversation } = await world.done(ada, 'POST', '/conversations', { targetUserId: bob.id });
@@ -66,62 +66,62 @@ describe('the files of messages', function () {
     for (const other of [cyd, admin]) expect(await statusOf(other, between.filename)).to.equal(404);
   });
 
-  it('hang only where they were really uploaded, by the one who says so or where they see it', async () => {
+  it('requires attaching users to be the uploader or to see the file already', async () => {
     const { ada, bob, cyd } = world;
     const file = await uploaded(world, ada);
-    const post = (who: Member, attachments: unknown) =>
+    const attach = (who: Member, attachments: unknown) =>
       world.as(who, 'POST', `/channels/${channel}/messages`, { content: 'x', attachments });
-    refused(await post(cyd, [file]), 400);
-    refused(await post(ada, [{ ...file, filename: '1767225600000-aaaaaaaaaaaaaaaaaaaaaa.pdf' }]), 400);
-    refused(await post(ada, [{ ...file, filename: '../../etc/passwd' }]), 400);
-    await say(ada, secret, { attachments: [file] });
-    refused(await post(cyd, [file]), 400);
-    const lied = { ...file, originalName: 'virus.exe', contentType: 'text/html', size: 1 };
-    const { body } = await post(bob, [lied]);
+    refused(await attach(cyd, [file]), 400);
+    refused(await attach(ada, [{ ...file, filename: '1767225600000-aaaaaaaaaaaaaaaaaaaaaa.pdf' }]), 400);
+    refused(await attach(ada, [{ ...file, filename: '../../etc/passwd' }]), 400);
+    await post(ada, secret, { attachments: [file] });
+    refused(await attach(cyd, [file]), 400);
+    const forged = { ...file, originalName: 'virus.exe', contentType: 'text/html', size: 1 };
+    const { body } = await attach(bob, [forged]);
     expect(body.message.attachments).to.deep.equal([file]);
   });
 
-  it('go with the message that holds them, with its thread, and with the channel', async () => {
+  it('ends with the message, its thread or its channel', async () => {
     const { ada, cyd } = world;
     const { channel: made } = await world.done(ada, 'POST', '/channels', { name: 'doomed' });
-    const gone = (name: string) => eventually(async () => (await statusOf(ada, name)) === 404);
+    const untilDeleted = (name: string) => eventually(async () => (await statusOf(ada, name)) === 404);
     const [one, two, three, four] = [
       await uploaded(world, ada),
       await uploaded(world, ada),
       await uploaded(world, ada),
       await uploaded(world, ada),
     ];
-    const first = await say(ada, made.id, { attachments: [one] });
+    const first = await post(ada, made.id, { attachments: [one] });
     await world.done(ada, 'POST', `/messages/${first.id}/thread`, { attachments: [two] });
     await world.done(ada, 'DELETE', `/messages/${first.id}`);
     for (const { filename } of [one, two]) expect(await statusOf(cyd, filename)).to.equal(404);
-    for (const { filename } of [one, two]) await gone(filename);
-    const parent = await say(ada, made.id, { content: 'parent' });
+    for (const { filename } of [one, two]) await untilDeleted(filename);
+    const parent = await post(ada, made.id, { content: 'parent' });
     const { reply } = await world.done(ada, 'POST', `/messages/${parent.id}/thread`, {
       attachments: [three],
     });
     await world.done(ada, 'DELETE', `/messages/${parent.id}/thread/${reply.id}`);
     expect(await statusOf(cyd, three.filename)).to.equal(404);
-    await gone(three.filename);
-    await say(ada, made.id, { attachments: [four] });
-    await say(ada, channel, { attachments: [four] });
+    await untilDeleted(three.filename);
+    await post(ada, made.id, { attachments: [four] });
+    await post(ada, channel, { attachments: [four] });
     const alone = await uploaded(world, ada);
-    await say(ada, made.id, { attachments: [alone] });
+    await post(ada, made.id, { attachments: [alone] });
     await world.done(ada, 'DELETE', `/channels/${made.id}`);
     expect(await statusOf(cyd, alone.filename)).to.equal(404);
-    await gone(alone.filename);
+    await untilDeleted(alone.filename);
     expect(await statusOf(cyd, four.filename)).to.equal(200);
   });
 
-  it('are gone for others once they are edited away, and can be taken back', async () => {
+  it('ends for others when an edit removes the file, which can be attached again', async () => {
     const { ada, cyd } = world;
     const file = await uploaded(world, ada);
-    const { id } = await say(ada, channel, { content: 'x', attachments: [file] });
+    const { id } = await post(ada, channel, { content: 'x', attachments: [file] });
     await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [] });
     expect(await statusOf(cyd, file.filename)).to.equal(404);
     expect(await statusOf(ada, file.filename)).to.equal(200);
     await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [file] });
-    // The reaction to the first edit may detach the file at this very moment; the reaction to the second attaches it again.
+    // The reaction to the first edit may detach the file now; the reaction to the second attaches it again.
     await eventually(async () => (await statusOf(cyd, file.filename)) === 200);
   });
 });

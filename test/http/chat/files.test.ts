@@ -1,4 +1,4 @@
-/** Files over HTTP, by the contract: what may be uploaded, and how it comes back. */
+/** Files over HTTP: accepted uploads, limits and downloads. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-describe('the files of the chat', function () {
+describe('files of the chat', function () {
   this.timeout(120_000);
   let world: ChatWorld;
   before(async () => {
@@ -17,12 +17,12 @@ describe('the files of the chat', function () {
   });
   after(() => world?.stop());
 
-  const refused = ({ status, body }: Answered, wanted: number) => {
-    expect(status, JSON.stringify(body)).to.equal(wanted);
+  const refused = ({ status, body }: Answered, expected: number) => {
+    expect(status, JSON.stringify(body)).to.equal(expected);
     expect(body.error).to.be.a('string');
   };
 
-  it('are answered as attachments, and come back to the byte with a name and a type', async () => {
+  it('are returned as attachments, and downloaded unchanged with name and type', async () => {
     const bytes = pdf(200_001);
     const { status, body, headers } = await uploadFile(world, world.ada, 'Plan für Mai.PDF', bytes);
     expect(status).to.equal(200);
@@ -52,7 +52,7 @@ describe('the files of the chat', function () {
     expect(fields.etag).to.match(/^"[^"]+"$/);
   });
 
-  it('may be of every type of the contract, by its end in any case, and are never HTML', async () => {
+  it('accept every documented extension in any case, and are never served as HTML', async () => {
     for (const [extension, bytes] of Object.entries(SAMPLES)) {
       const image = ['jpg', 'jpeg', 'png', 'webp', 'svg'].includes(extension);
       const { status, body } = await uploadFile(world, world.ada, `x.${extension.toUpperCase()}`, bytes, {
@@ -66,7 +66,7 @@ describe('the files of the chat', function () {
     }
   });
 
-  it('are taken where Office has encrypted them with a password', async () => {
+  it('accept Office files encrypted with a password', async () => {
     const encrypted = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(504)]);
     for (const extension of ['docx', 'xlsx', 'pptx']) {
       const { filename } = await uploaded(world, world.ada, `secret.${extension}`, encrypted);
@@ -76,7 +76,7 @@ describe('the files of the chat', function () {
     }
   });
 
-  it('are refused for what they are called', async () => {
+  it('reject invalid names and extensions', async () => {
     const names = [
       'x.html',
       'x.exe',
@@ -94,7 +94,7 @@ describe('the files of the chat', function () {
       refused(await uploadFile(world, world.ada, '', pdf(10), { filename }), 400);
   });
 
-  it('are called by the last part of their path, and stored as nothing that was sent', async () => {
+  it('use the last part of a path as name, and a generated name in the store', async () => {
     for (const name of [
       '../../../etc/x.pdf',
       '/etc/x.pdf',
@@ -108,7 +108,7 @@ describe('the files of the chat', function () {
     }
   });
 
-  it('are refused for what they hold: another type, nothing, or no base64', async () => {
+  it('reject content of another type, empty content and invalid base64', async () => {
     const html = Buffer.from('<script>alert(1)</script>%PDF-1.7');
     for (const extension of ['pdf', 'zip', 'docx', 'doc', 'xlsx', 'pptx', 'ppt', 'xls'])
       refused(await uploadFile(world, world.ada, `x.${extension}`, html), 400);
@@ -127,7 +127,7 @@ describe('the files of the chat', function () {
     refused(await world.as(world.ada, 'POST', '/files', ''), 400);
   });
 
-  it('come as data URLs too, with their members in any order, escaped or packed as programs do', async () => {
+  it('accept data URLs, members in any order, escapes and compressed bodies', async () => {
     const bytes = pdf(5000);
     const base64 = bytes.toString('base64');
     const json = JSON.stringify({ file: `data:application/pdf;base64,${base64}`, filename: 'x.pdf' });
@@ -147,7 +147,7 @@ describe('the files of the chat', function () {
     expect(response.status).to.equal(200);
   });
 
-  it('may have 25 MiB to the byte, and no byte more', async () => {
+  it('accept 25 MiB, and reject one byte more', async () => {
     const bytes = pdf(25 * MEBIBYTE);
     const { filename, size } = await uploaded(world, world.ada, 'large.pdf', bytes);
     expect(size).to.equal(bytes.length);
@@ -158,7 +158,7 @@ describe('the files of the chat', function () {
     refused(await uploadFile(world, world.ada, 'large.pdf', 'A'.repeat(45 * MEBIBYTE)), 413);
   });
 
-  it('are uploaded once by a key, and another body is a misuse of it', async () => {
+  it('are uploaded once per key, which rejects another body', async () => {
     const headers = { 'idempotency-key': 'upload-1' };
     const body = { filename: 'x.pdf', file: pdf(100).toString('base64') };
     const first = await world.as(world.ada, 'POST', '/files', body, { headers });
@@ -171,7 +171,7 @@ describe('the files of the chat', function () {
     expect(found.bytes.toString('base64')).to.equal(body.file);
   });
 
-  it('are read in parts, and not again where they are the same', async () => {
+  it('support ranges and conditional requests', async () => {
     const bytes = pdf(150_000);
     const { filename } = await uploaded(world, world.ada, 'x.pdf', bytes);
     const path = `/files/${filename}`;

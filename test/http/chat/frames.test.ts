@@ -1,11 +1,11 @@
-/** Every type of frame of the chat's event stream, produced by real commands, against its schema in `/openapi.json`. */
+/** Every type of frame of the chat's event stream, produced by real commands, checked against its schema in `/openapi.json`. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ask, EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-/** The "Events" table of the specification. */
+/** The required payload fields of each type, from the "Events" table of the specification. */
 const FIELDS: { readonly [type: string]: readonly string[] } = {
   CONNECTED: ['message', 'timestamp', 'userId', 'connectionId'],
   NEW_MESSAGE: ['id', 'channelId', 'author', 'content', 'createdAt'],
@@ -40,7 +40,7 @@ interface FrameSchema {
   };
 }
 
-describe('the schemas of the frames of the chat', function () {
+describe('event frame schemas of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   let schemas: readonly FrameSchema[];
@@ -51,24 +51,24 @@ describe('the schemas of the frames of the chat', function () {
   });
   after(() => world?.stop());
 
-  it('are one for each type, and require what the specification names', () => {
+  it('exist for each type, and require the fields of the specification', () => {
     expect(schemas.map(({ title }) => title)).to.have.members([...Object.keys(FIELDS), 'RESET']);
     for (const { title, properties } of schemas.filter(({ title }) => title !== 'RESET'))
       expect(properties.payload?.required, title).to.include.members([...FIELDS[title]!]);
   });
 
-  it('are met by every frame, which has no member that they do not name', async () => {
+  it('match every frame, without unnamed members', async () => {
     const { base, ada, bob, admin } = world;
     const stream = await EventStream.to(base, { token: ada.token });
     const reset = await EventStream.to(base, { token: ada.token, headers: { 'last-event-id': 'unknown' } });
-    await doEverything();
+    await produceAllFrames();
     const seen = () => new Set(stream.frames.map(({ type }) => type));
     await eventually(() => Object.keys(FIELDS).every((type) => seen().has(type)));
     await eventually(() => reset.frames.some(({ type }) => type === 'RESET'));
-    for (const each of [...stream.frames, ...reset.frames]) holds(each);
+    for (const each of [...stream.frames, ...reset.frames]) expectValid(each);
     for (const each of [stream, reset]) each.close();
 
-    async function doEverything() {
+    async function produceAllFrames() {
       const as = (method: string, path: string, body?: object) => world.done(ada, method, path, body);
       const asAdmin = (method: string, path: string, body?: object) => world.done(admin, method, path, body);
       const { id } = (await as('POST', '/channels', { name: 'frames', topic: 'all' })).channel;
@@ -89,27 +89,27 @@ describe('the schemas of the frames of the chat', function () {
       await as('DELETE', `/messages/${message.id}`);
 
       const { webhook } = await asAdmin('POST', '/webhooks', { name: 'Bot', channelId: id });
-      const speaking = { token: webhook.token, body: { content: 'beep' } };
-      expect((await ask(base, 'POST', `/webhooks/${webhook.id}/messages`, speaking)).status).to.equal(200);
+      const request = { token: webhook.token, body: { content: 'beep' } };
+      expect((await ask(base, 'POST', `/webhooks/${webhook.id}/messages`, request)).status).to.equal(200);
       await asAdmin('DELETE', `/webhooks/${webhook.id}`);
       await as('DELETE', `/channels/${id}`);
 
       const { conversation } = await as('POST', '/conversations', { targetUserId: bob.id });
       const direct = `/conversations/${conversation.id}/messages`;
-      const { message: said } = await as('POST', direct, { content: 'psst' });
-      await as('PUT', `${direct}/${said.id}`, { content: 'hey' });
-      await as('POST', `/messages/${said.id}/reactions`, { reaction: '👍' });
-      await as('DELETE', `${direct}/${said.id}`);
+      const { message: posted } = await as('POST', direct, { content: 'psst' });
+      await as('PUT', `${direct}/${posted.id}`, { content: 'hey' });
+      await as('POST', `/messages/${posted.id}/reactions`, { reaction: '👍' });
+      await as('DELETE', `${direct}/${posted.id}`);
 
-      const [leaving, removed] = [await world.join('leaving'), await world.join('removed')];
-      await world.done(leaving, 'PUT', '/users/me', { userName: 'On the way out' });
-      await world.done(leaving, 'POST', '/users/exit', {});
+      const [leaver, removed] = [await world.join('leaving'), await world.join('removed')];
+      await world.done(leaver, 'PUT', '/users/me', { userName: 'On the way out' });
+      await world.done(leaver, 'POST', '/users/exit', {});
       await asAdmin('DELETE', `/users/${removed.id}`);
       await asAdmin('PUT', '/server/settings', { name: 'The Office' });
       await as('PUT', '/presence/me', { status: 'away' });
     }
 
-    function holds(frame: Frame) {
+    function expectValid(frame: Frame) {
       const schema = schemas.find(({ title }) => title === frame.type);
       expect(schema, frame.type).to.be.an('object');
       const ajv = new Ajv2020({ strict: false });

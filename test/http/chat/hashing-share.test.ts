@@ -1,4 +1,4 @@
-/** Hashing a password takes long: however many sign in from one network, others come in between. */
+/** Fairness of password hashing: sign-ins from one network do not starve others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
@@ -7,15 +7,15 @@ import type { Request } from '../../../adapters/http/server/route.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 
-describe('passwords that are hashed for many at once', () => {
+describe('concurrent password hashing', () => {
   const paths = ['/auth/password-login', '/auth/register', '/auth/setup-password'];
 
   for (const path of paths)
-    it(`are of one network two thirds at most: ${path}`, async () => {
-      const held: (() => void)[] = [];
+    it(`gives one network at most two thirds of the budget: ${path}`, async () => {
+      const pending: (() => void)[] = [];
       const wait = () =>
         new Promise<{ body: object; position: bigint }>((resolve) => {
-          held.push(() => resolve({ body: {}, position: 1n }));
+          pending.push(() => resolve({ body: {}, position: 1n }));
         });
       const routes = passwordRoutes({
         passwords: { login: wait, register: wait, setup: wait, reset: wait } as never,
@@ -32,21 +32,21 @@ describe('passwords that are hashed for many at once', () => {
         handle({ address, headers: {}, body: {}, context } as unknown as Request<never, never>, undefined);
 
       const flood = Array.from({ length: 20 }, () => ask('192.0.2.1'));
-      const begun = (count: number) => eventually(() => held.length === count);
+      const untilPending = (count: number) => eventually(() => pending.length === count);
       for (const refused of await Promise.all(flood.slice(8)))
         expect(refused).to.include({ problem: 429 }).and.to.have.property('retryAfterMs');
-      await begun(4);
+      await untilPending(4);
       const other = ask('198.51.100.1');
-      // Of four more who wait one is before them, and one of each network after that.
-      for (const [n, done] of held.slice(0, 2).entries()) {
+      // One queued request of the first network goes before it, then the networks alternate.
+      for (const [n, done] of pending.slice(0, 2).entries()) {
         done();
-        await begun(5 + n);
+        await untilPending(5 + n);
       }
-      held.at(-1)!();
+      pending.at(-1)!();
       expect(await other).to.include({ position: 1n });
       for (let n = 0; n < 9; n++) {
-        await eventually(() => held.length > n);
-        held[n]!();
+        await eventually(() => pending.length > n);
+        pending[n]!();
       }
       for (const each of await Promise.all(flood.slice(0, 8))) expect(each).to.include({ position: 1n });
     });

@@ -1,4 +1,4 @@
-/** The versions of a message over HTTP: all of them, however many, told in pieces. */
+/** The history of a message over HTTP: all versions, streamed. */
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { useChannel } from '../../support/chat-scenario.js';
@@ -9,7 +9,7 @@ interface Version {
   readonly author: { readonly id: string; readonly userName: string };
 }
 
-describe('the history of a message', function () {
+describe('history of a message', function () {
   this.timeout(120_000);
   const world = useChannel();
 
@@ -18,7 +18,7 @@ describe('the history of a message', function () {
     (await world.done(who, 'GET', `/messages/${id}/history`)).history;
   const contents = (versions: readonly Version[]) => versions.map(({ content }) => content);
 
-  it('has every version', async () => {
+  it('contains every version', async () => {
     const { id, createdAt } = await world.post(world.ada, 'one');
     await edit(id, 'two');
     await world.done(world.bob, 'POST', `/messages/${id}/pin`, {});
@@ -30,11 +30,11 @@ describe('the history of a message', function () {
     }
   });
 
-  it('is whole, and told in pieces, of a message that is edited very often', async () => {
+  it('is complete and streamed for a message with many edits', async () => {
     const { id } = await world.post(world.ada, 'version 0');
     const padding = 'x'.repeat(2000);
-    const wanted = ['version 0'];
-    for (let n = 1; n <= 40; n++) wanted.push((await edit(id, `version ${n} ${padding}`)).message.content);
+    const expected = ['version 0'];
+    for (let n = 1; n <= 40; n++) expected.push((await edit(id, `version ${n} ${padding}`)).message.content);
     const { token } = world.bob;
     const answer = await fetch(`${world.base}/messages/${id}/history`, {
       headers: { authorization: `Bearer ${token}` },
@@ -44,6 +44,6 @@ describe('the history of a message', function () {
     expect(answer.headers.get('content-length')).to.equal(null);
     expect(answer.headers.get('position')).to.match(/^\d+$/);
     const page: { history: Version[] } = JSON.parse(await answer.text());
-    expect(contents(page.history)).to.deep.equal(wanted);
+    expect(contents(page.history)).to.deep.equal(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** Images over HTTP, by the contract: they are of the channel or conversation that they were uploaded to. */
+/** Images over HTTP: they belong to the channel or conversation that they were uploaded to. */
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ function png(length: number): Buffer {
   return bytes;
 }
 
-describe('the images of the chat', function () {
+describe('images of the chat', function () {
   this.timeout(120_000);
   let world: ChatWorld;
   let open: string;
@@ -25,8 +25,8 @@ describe('the images of the chat', function () {
     world = await startChat();
     const { ada, bob } = world;
     open = (await world.done(ada, 'POST', '/channels', { name: 'open' })).channel.id;
-    const wanted = { name: 'secret', isPrivate: true, members: [bob.id] };
-    secret = (await world.done(ada, 'POST', '/channels', wanted)).channel.id;
+    const body = { name: 'secret', isPrivate: true, members: [bob.id] };
+    secret = (await world.done(ada, 'POST', '/channels', body)).channel.id;
     direct = (await world.done(ada, 'POST', '/conversations', { targetUserId: bob.id })).conversation.id;
     parent = (await world.done(ada, 'POST', `/channels/${open}/messages`, { content: 'parent' })).message.id;
   });
@@ -66,7 +66,7 @@ describe('the images of the chat', function () {
   }
   const statusOf = async (who: Member | undefined, path: string) => (await read(who, path)).status;
 
-  it('come back as what they are', async () => {
+  it('are downloaded unchanged with their image type', async () => {
     for (const extension of ['jpg', 'jpeg', 'png', 'webp', 'svg']) {
       const name = await uploaded(world.ada, inChannel(open), `x.${extension}`, SAMPLES[extension]!);
       expect(name).to.match(new RegExp(`^\\d+-[\\w-]+\\.${extension}$`));
@@ -78,7 +78,7 @@ describe('the images of the chat', function () {
     }
   });
 
-  it('are none where they are of another type, or of none', async () => {
+  it('reject content that does not match the extension, and unsupported types', async () => {
     const wrong: [string, Buffer | string][] = [
       ['x.png', SAMPLES.jpg!],
       ['x.jpg', SAMPLES.png!],
@@ -95,7 +95,7 @@ describe('the images of the chat', function () {
         expect((await upload(world.ada, path, name, image)).status, `${name} ${path}`).to.equal(400);
   });
 
-  it('are sent so that nothing in them can run', async () => {
+  it('are served so that no script in them can run', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     const both = Buffer.concat([SAMPLES.png!, Buffer.from('<html><script>alert(1)</script>')]);
     for (const [name, bytes] of [
@@ -110,7 +110,7 @@ describe('the images of the chat', function () {
     }
   });
 
-  it('have a thumbnail where one was sent, which must be an image; else they are their own', async () => {
+  it('have the uploaded thumbnail, which must be an image, or serve as their own', async () => {
     const image = png(5000);
     const thumbnail = `data:image/webp;base64,${SAMPLES.webp!.toString('base64')}`;
     const withThumb = await uploaded(world.ada, inChannel(open), 'x.png', image, { thumbnail });
@@ -125,7 +125,7 @@ describe('the images of the chat', function () {
       expect((await upload(world.ada, inChannel(open), 'x.png', image, { thumbnail: wrong })).status).to.equal(400);
   });
 
-  it('may have 10 MiB to the byte, and no byte more', async () => {
+  it('accept 10 MiB, and reject one byte more', async () => {
     const bytes = png(10 * MEBIBYTE);
     const name = await uploaded(world.ada, inChannel(open), 'x.png', bytes);
     expect((await read(world.ada, `${inChannel(open)}/${name}`)).bytes.equals(bytes)).to.equal(true);
@@ -133,7 +133,7 @@ describe('the images of the chat', function () {
     expect((await upload(world.ada, inChannel(open), 'x.png', more)).status).to.equal(400);
   });
 
-  it('are uploaded, and seen, by whoever sees the place', async () => {
+  it('can be uploaded and read by everybody who sees their channel, conversation or thread', async () => {
     const { admin, ada, bob, cyd } = world;
     const visibility: [string, readonly number[]][] = [
       [inChannel(open), [200, 200, 200, 200, 401]],
@@ -143,10 +143,10 @@ describe('the images of the chat', function () {
     ];
     for (const [path, expected] of visibility) {
       const name = await uploaded(ada, path);
-      const everybody = [ada, bob, cyd, admin, undefined];
-      const seen = await Promise.all(everybody.map((who) => statusOf(who, `${path}/${name}`)));
+      const users = [ada, bob, cyd, admin, undefined];
+      const seen = await Promise.all(users.map((who) => statusOf(who, `${path}/${name}`)));
       expect(seen, path).to.deep.equal(expected);
-      const put = await Promise.all(everybody.map(async (who) => (await upload(who, path)).status));
+      const put = await Promise.all(users.map(async (who) => (await upload(who, path)).status));
       expect(put, path).to.deep.equal(expected);
     }
     for (const path of [inChannel('none'), inConversation(`dm:${ada.id}_${cyd.id}`), inThread('none')]) {
@@ -157,7 +157,7 @@ describe('the images of the chat', function () {
     expect((await upload(ada, inThread(reply.id))).status).to.equal(400);
   });
 
-  it('are nowhere else, but those of threads are in their channel too', async () => {
+  it('are not readable elsewhere, except that those of threads are readable in their channel', async () => {
     const { ada } = world;
     const [name, ofThread] = [await uploaded(ada, inChannel(secret)), await uploaded(ada, inThread(parent))];
     for (const path of [inChannel(open), inConversation(direct), inThread(parent), '/files'])
@@ -169,7 +169,7 @@ describe('the images of the chat', function () {
     expect(await statusOf(ada, `${inChannel(open)}/${attachment.filename}`)).to.equal(404);
   });
 
-  it('hang on messages of their place, and on no others', async () => {
+  it('can be attached only to messages where they were uploaded', async () => {
     const { ada, bob } = world;
     const [image, between] = [await uploaded(ada, inChannel(open)), await uploaded(bob, inConversation(direct))];
     const post = (path: string, images: readonly string[]) => world.as(ada, 'POST', path, { images });
@@ -182,7 +182,7 @@ describe('the images of the chat', function () {
     expect((await post(`/channels/${open}/messages`, ['x.png'])).status).to.equal(400);
   });
 
-  it('go with the last message that holds them, and with their channel', async () => {
+  it('are deleted with the last message that shows them, and with their channel', async () => {
     const { ada } = world;
     const made = (await world.done(ada, 'POST', '/channels', { name: 'doomed' })).channel.id;
     const [one, two] = [await uploaded(ada, inChannel(made)), await uploaded(ada, inChannel(made))];

@@ -1,4 +1,4 @@
-/** Who has a link that was mailed comes in, however often the sessions of theirs have been gone on with: by whomever. */
+/** Mailed links sign their owner in even when the session quota is used up by anybody. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse';
 const SESSIONS = 3;
 
 for (const mode of ['password', 'magic-link'] as const)
-  describe(`links that are mailed in ${mode} mode, and the quota of sessions`, function () {
+  describe(`mailed links in ${mode} mode and the session quota`, function () {
     this.timeout(60_000);
     const email = 'ada@example.org';
     let post: PostOffice;
@@ -32,7 +32,7 @@ for (const mode of ['password', 'magic-link'] as const)
     const me = async (token: string) => (await ask(chats.urls[0]!, 'GET', '/auth/me', { token })).status;
     let letters = 0;
 
-    async function byLink() {
+    async function signInByLink() {
       await to(mode === 'password' ? '/auth/request-password-reset' : '/auth/login', { email });
       const { link } = await post.letterTo(email, ++letters);
       const token = link.searchParams.get('token');
@@ -41,8 +41,8 @@ for (const mode of ['password', 'magic-link'] as const)
         : to('/auth/verify', { token });
     }
 
-    it('let in whom no more sessions are counted for, and end the others where a password is set', async () => {
-      const first = await (mode === 'password' ? to('/auth/register', { email, password: PASSWORD }) : byLink());
+    it('sign in beyond the session quota, and end other sessions when a password is set', async () => {
+      const first = await (mode === 'password' ? to('/auth/register', { email, password: PASSWORD }) : signInByLink());
       expect(first.status).to.equal(200);
       let stolen = first.body;
       for (let answer = first; answer.status === 200; ) {
@@ -53,7 +53,7 @@ for (const mode of ['password', 'magic-link'] as const)
       if (mode === 'password')
         expect((await to('/auth/password-login', { email, password: PASSWORD })).status).to.equal(429);
       for (let n = 0; n <= SESSIONS; n++) {
-        const done = await byLink();
+        const done = await signInByLink();
         expect(done.status).to.equal(200);
         expect(await me(done.body.accessToken)).to.equal(200);
       }

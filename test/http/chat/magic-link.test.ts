@@ -1,4 +1,4 @@
-/** Magic-link mode over HTTP, with mail: links work once, the newest only, and tell nothing of who is there. */
+/** Magic-link mode over HTTP, with mail: only the newest link works, once, and answers do not reveal which users exist. */
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
 import { type Answered, ask } from '../../support/chat-client.js';
@@ -32,17 +32,17 @@ describe('magic-link mode', function () {
     post?.stop();
   });
 
-  const ask_ = (email: unknown, at = base) => ask(at, 'POST', '/auth/login', { body: { email } });
+  const requestLink = (email: unknown, at = base) => ask(at, 'POST', '/auth/login', { body: { email } });
   const verify = (token: string | undefined, body: object = {}, at = base) =>
     ask(at, 'POST', '/auth/verify', { token, body });
   const tokenOf = ({ link }: Letter) => link.searchParams.get('token')!;
   let sent = 0;
-  const linkOf = async (email: string) => {
-    expect(status(await ask_(email))).to.equal(200);
+  const mailedLetter = async (email: string) => {
+    expect(status(await requestLink(email))).to.equal(200);
     return post.letterTo(email, ++sent);
   };
 
-  it('has its routes, and none of other modes', async () => {
+  it('serves its own routes and none of other modes', async () => {
     expect((await ask(base, 'GET', '/config.json')).body.auth).to.include({
       mode: 'magic-link',
       hasEmail: true,
@@ -52,8 +52,8 @@ describe('magic-link mode', function () {
       expect(status(await ask(base, 'POST', `/auth/${path}`, { body: {} })), path).to.equal(404);
   });
 
-  it('signs in by a link that is mailed, once, on any node', async () => {
-    const letter = await linkOf('ada@example.org');
+  it('signs in with a mailed link, once, on any node', async () => {
+    const letter = await mailedLetter('ada@example.org');
     expect(letter.subject).to.equal('Come in');
     expect(letter.text).to.contain('15 minutes');
     expect(letter.link.origin + letter.link.pathname).to.equal('https://chat.example/');
@@ -68,13 +68,13 @@ describe('magic-link mode', function () {
     expect(Object.keys(done.body)).to.have.members(['accessToken', 'refreshToken', 'exp', 'tokenType']);
     expect((await ask(base, 'GET', '/auth/me', { token: done.body.accessToken })).body.user.isAdmin).to.equal(true);
     for (const at of [base, other]) expect(status(await verify(token, {}, at))).to.equal(401);
-    // A link is no access token, nor the other way round.
+    // A link token is not an access token, and vice versa.
     expect(status(await ask(base, 'GET', '/auth/me', { token }))).to.equal(401);
     expect(status(await verify(done.body.accessToken))).to.equal(401);
   });
 
-  it('takes each token by its own text alone', async () => {
-    const token = tokenOf(await linkOf('ada@example.org'));
+  it('accepts only the exact text of each token', async () => {
+    const token = tokenOf(await mailedLetter('ada@example.org'));
     for (const altered of alteredTokens(token)) {
       expect(status(await verify(altered)), altered).to.equal(401);
       expect(status(await verify(undefined, { token: altered })), altered).to.equal(401);
@@ -85,30 +85,30 @@ describe('magic-link mode', function () {
     expect(await me(accessToken)).to.equal(200);
   });
 
-  it('takes the token in the body too', async () => {
-    expect(status(await verify(undefined, { token: tokenOf(await linkOf('ada@example.org')) }))).to.equal(200);
+  it('accepts the token in the body too', async () => {
+    expect(status(await verify(undefined, { token: tokenOf(await mailedLetter('ada@example.org')) }))).to.equal(200);
   });
 
-  it('lets one in of two who come with the same link at once', async () => {
-    const token = tokenOf(await linkOf('ada@example.org'));
+  it('signs in one of two concurrent requests with the same link', async () => {
+    const token = tokenOf(await mailedLetter('ada@example.org'));
     const both = await Promise.all([verify(token), verify(token, {}, other)]);
     expect(both.map(status)).to.have.members([200, 401]);
   });
 
-  it('answers the same whether or not there is anybody, and mails nobody else', async () => {
+  it('answers alike for known and unknown addresses, and mails only to known ones', async () => {
     const [known, unknown, none] = [
-      await ask_('ada@example.org'),
-      await ask_('nobody@example.org'),
-      await ask_('no email'),
+      await requestLink('ada@example.org'),
+      await requestLink('nobody@example.org'),
+      await requestLink('no email'),
     ];
     expect(known.body).to.have.keys('success', 'message');
     for (const each of [unknown, none]) expect(each).to.deep.include({ status: 200, body: known.body });
-    for (const wrong of [undefined, 7, null, '', '  ']) expect(status(await ask_(wrong))).to.equal(400);
+    for (const wrong of [undefined, 7, null, '', '  ']) expect(status(await requestLink(wrong))).to.equal(400);
     await post.letterTo('ada@example.org', ++sent);
     expect(post.letters.every(({ to }) => to.includes('ada@example.org'))).to.equal(true);
   });
 
-  it('refuses tokens that are forged, of another purpose, or none', async () => {
+  it('rejects forged tokens and tokens for other purposes', async () => {
     const claims = { aud: 'annals:chat:magic-link', jti: 'x' };
     const sign = (key: string, more = {}) =>
       new SignJWT({ ...claims, ...more })
@@ -123,7 +123,7 @@ describe('magic-link mode', function () {
       expect(status(await verify(token)), token).to.equal(401);
   });
 
-  it('invites whoever an admin adds', async () => {
+  it('mails an invitation to users added by an admin', async () => {
     const admin = await chats.more({ '--auth-auth-mode': 'dev' });
     const { body } = await ask(admin.url('chat'), 'POST', '/auth/dev-login', {
       body: { email: 'ada@example.org' },
@@ -143,10 +143,10 @@ describe('magic-link mode', function () {
   });
 });
 
-describe('magic-link mode where everybody may come', function () {
+describe('magic-link mode with open registration', function () {
   this.timeout(60_000);
 
-  it('makes a user of whoever comes by a link', async () => {
+  it('creates a user on the first sign-in by a link', async () => {
     const post = await startPostOffice();
     const flags = {
       ...inMode('magic-link'),
@@ -164,9 +164,9 @@ describe('magic-link mode where everybody may come', function () {
       expect(done.status).to.equal(200);
       const { body } = await ask(base, 'GET', '/auth/me', { token: done.body.accessToken });
       expect(body.user).to.include({ userName: 'newcomer', isAdmin: false });
-      // Where it is not configured, links lead to where the chat listens.
+      // Without a configured application URL, links point to the chat itself.
       expect(letter.link.origin).to.equal(base);
-      // Two who come from one address under one key are not taken for one.
+      // Two sign-ins from one address under one key stay separate.
       for (const email of ['eve@example.org', 'fay@example.org'] as const) {
         await ask(base, 'POST', '/auth/login', { body: { email } });
         const token = (await post.letterTo(email)).link.searchParams.get('token')!;

@@ -1,17 +1,17 @@
-/** Links that strangers ask for: as many of one network as one network of people needs, and nobody is told. */
+/** Mailed links requested by anybody: limited for each network, with equal answers and timing. */
 import { expect } from 'chai';
 import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/magic-link.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { fakeClock } from '../../support/fake-clock.js';
 
-const asked = (address: string, email: string) => {
+const requestOf = (address: string, email: string) => {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   return { address, body: { email }, context: () => ({}) as CommandContext, logger };
 };
 
-/** Time in which nothing is waited for. */
-const AT_ONCE = {
+/** A fake timer that runs everything immediately. */
+const IMMEDIATE = {
   now: () => 0,
   after: (_: number, work: () => void) => {
     work();
@@ -19,8 +19,8 @@ const AT_ONCE = {
   },
 };
 
-describe('links that are asked for', () => {
-  it('are sent to so many a network, and refused to nobody', async () => {
+describe('requests for mailed links', () => {
+  it('are limited for each network, with equal answers beyond the limit', async () => {
     const sent: string[] = [];
     const warned: string[] = [];
     const request = async (_: string, email: string) => {
@@ -33,8 +33,8 @@ describe('links that are asked for', () => {
       warn: (_: object, message: string) => void warned.push(message),
       error() {},
     };
-    const ask = createLinkHandler({ request }, 'magic-link', createRateLimit(3, 60_000), AT_ONCE);
-    const from = (address: string, email: string) => ask({ ...asked(address, email), logger });
+    const ask = createLinkHandler({ request }, 'magic-link', createRateLimit(3, 60_000), IMMEDIATE);
+    const from = (address: string, email: string) => ask({ ...requestOf(address, email), logger });
     for (let n = 0; n < 5; n++)
       expect(await from('192.0.2.1', `${n}@example.org`)).to.deep.equal({ status: 200, body: LINK_SENT });
     expect(await from('198.51.100.1', 'ada@example.org')).to.deep.equal({ status: 200, body: LINK_SENT });
@@ -42,30 +42,30 @@ describe('links that are asked for', () => {
     expect(warned).to.have.length(2);
   });
 
-  it('are answered at the same time, however long it takes to see whose the email is', async () => {
+  it('take the same time, however long looking up the address takes', async () => {
     const time = fakeClock();
-    /** When it is answered what took so long, both in ms after it was asked for. */
-    async function answeredAfter(tookMs: number) {
+    /** When a request is answered whose lookup takes `lookupMs`, in ms after it arrived. */
+    async function answeredAfter(lookupMs: number) {
       const request = () =>
         new Promise<{ position: bigint }>((resolve) => {
-          time.after(tookMs, () => resolve({ position: 1n }));
+          time.after(lookupMs, () => resolve({ position: 1n }));
         });
       const ask = createLinkHandler({ request }, 'reset', createRateLimit(1, 60_000), time);
-      const began = time.now();
-      let at: number | undefined;
-      const answer = ask(asked('192.0.2.1', 'ada@example.org')).then(() => {
-        at = time.now() - began;
+      const startedAt = time.now();
+      let answeredAt: number | undefined;
+      const answer = ask(requestOf('192.0.2.1', 'ada@example.org')).then(() => {
+        answeredAt = time.now() - startedAt;
       });
-      while (at === undefined) {
+      while (answeredAt === undefined) {
         await new Promise(setImmediate);
         time.pass(1);
       }
       await answer;
-      return at;
+      return answeredAt;
     }
     const quick = await answeredAfter(1);
     expect(quick).to.be.greaterThan(150);
-    for (const tookMs of [9, 33, 150]) expect(await answeredAfter(tookMs)).to.equal(quick);
+    for (const lookupMs of [9, 33, 150]) expect(await answeredAfter(lookupMs)).to.equal(quick);
     expect(await answeredAfter(quick + 9)).to.equal(2 * quick);
   });
 });

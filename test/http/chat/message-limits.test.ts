@@ -1,4 +1,4 @@
-/** The limits by the minute: messages of a user and of a webhook. */
+/** Message limits per minute, for users and webhooks. */
 import { expect } from 'chai';
 import { chatSettings } from '../../../application/chat/settings.js';
 import { type Answered, ask, type Member, type RequestOptions } from '../../support/chat-client.js';
@@ -7,7 +7,7 @@ import { type ChatNodes, useChat } from '../../support/chat-scenario.js';
 const MESSAGES = 'chat.messagesPerMinute';
 const WEBHOOK_MESSAGES = 'chat.webhookMessagesPerMinute';
 
-const asking =
+const requesterFor =
   (chat: ChatNodes) =>
   (
     { token }: Pick<Member, 'token'>,
@@ -23,15 +23,15 @@ function expectLimited({ status, body, headers }: Answered, error: RegExp) {
   expect(Number(headers.get('retry-after'))).to.be.within(1, 60);
 }
 
-describe('the limits of messages that are on by default', function () {
+describe('default message limits', function () {
   this.timeout(60_000);
   const chat = useChat(1, {
     '--chat-messages-per-minute': String(chatSettings[MESSAGES].default),
     '--chat-webhook-messages-per-minute': String(chatSettings[WEBHOOK_MESSAGES].default),
   });
-  const as = asking(chat);
+  const as = requesterFor(chat);
 
-  it('let a user post 60 in one burst, and two more in each second', async () => {
+  it('allow a user a burst of 60 messages, and two more each second', async () => {
     const [ada, bob] = [await chat.join('ada'), await chat.join('bob')];
     const { channel } = (await as(ada, 'POST', '/channels', { name: 'talk' })).body;
     const post = (who: Member, key: string) =>
@@ -46,28 +46,28 @@ describe('the limits of messages that are on by default', function () {
     expect((await post(bob, 'bob')).status, 'another user').to.equal(200);
   });
 
-  it('let a webhook post 60 in a minute', async () => {
+  it('allow a webhook 60 messages a minute', async () => {
     const { channel } = (await as(chat.admin, 'POST', '/channels', { name: 'bots' })).body;
     const webhook = async (name: string) =>
       (await as(chat.admin, 'POST', '/webhooks', { name, channelId: channel.id })).body.webhook;
     const [bot, other] = [await webhook('bot'), await webhook('other')];
-    const say = ({ id, token }: typeof bot, key: string) =>
+    const postAs = ({ id, token }: typeof bot, key: string) =>
       as({ token }, 'POST', `/webhooks/${id}/messages`, { content: key }, { 'idempotency-key': key });
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => say(bot, `message ${n}`)));
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => postAs(bot, `message ${n}`)));
     for (const { status } of answers) expect(status).to.equal(200);
-    expectLimited(await say(bot, 'one more'), /^Too many messages by this webhook/);
-    expect((await say(bot, 'message 0')).body, 'a repetition').to.deep.equal(answers[0]!.body);
-    expect((await say(other, 'hello')).status, 'another webhook').to.equal(200);
+    expectLimited(await postAs(bot, 'one more'), /^Too many messages by this webhook/);
+    expect((await postAs(bot, 'message 0')).body, 'a repetition').to.deep.equal(answers[0]!.body);
+    expect((await postAs(other, 'hello')).status, 'another webhook').to.equal(200);
   });
 });
 
-describe('what counts towards the limit of messages', function () {
+describe('charges against the message limit', function () {
   this.timeout(60_000);
-  // A burst of three, and one more each ten seconds.
+  // A burst of three, and one more every ten seconds.
   const chat = useChat(1, { '--chat-messages-per-minute': '6' });
-  const as = asking(chat);
+  const as = requesterFor(chat);
 
-  it('is posting, replying, editing, pinning and reacting, but no repetition and no deletion', async () => {
+  it('apply to posts, replies, edits, pins and reactions, but not to repetitions and deletions', async () => {
     const [ada, bob] = [await chat.join('ada'), await chat.join('bob')];
     const { channel } = (await as(ada, 'POST', '/channels', { name: 'talk' })).body;
     const { conversation } = (await as(ada, 'POST', '/conversations', { targetUserId: bob.id })).body;
@@ -90,7 +90,7 @@ describe('what counts towards the limit of messages', function () {
       ['POST', direct, { content: 'more' }],
       ['PUT', `${direct}/${hello.body.message.id}`, { content: 'edited' }],
     ] as const) {
-      // On a slow machine there may be one more by now.
+      // On a slow machine the limit may have refilled by one.
       await as(ada, 'POST', messages, { content: 'more' });
       expectLimited(await as(ada, method, path, body), /^Too many messages/);
     }

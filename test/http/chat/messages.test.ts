@@ -1,14 +1,14 @@
-/** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions. */
+/** Messages over HTTP: pages, edits, pins, quotes, mentions and idempotency. */
 import { expect } from 'chai';
 import { type Said, useChannel } from '../../support/chat-scenario.js';
 
-describe('the messages of the chat', function () {
+describe('messages of the chat', function () {
   this.timeout(60_000);
   const world = useChannel();
   const { post, page } = world;
   const contents = (messages: readonly Said[]) => messages.map(({ content }) => content);
 
-  it('are answered whole, and so they are read', async () => {
+  it('are returned completely, and read back the same', async () => {
     const message = await post(world.ada, 'hello');
     expect(message).to.deep.include({
       channelId: world.channel,
@@ -27,7 +27,7 @@ describe('the messages of the chat', function () {
     expect(await page()).to.deep.equal([message]);
   });
 
-  it('come by pages: the newest, oldest first, and those just before one', async () => {
+  it('are paged from the newest, each page in order, and before a given message', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 55; n++) ids.push((await post(world.bob, `m${n}`)).id);
     const all = Array.from({ length: 55 }, (_, n) => `m${n}`);
@@ -50,7 +50,7 @@ describe('the messages of the chat', function () {
       const { status } = await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?${query}`);
       expect(status, query).to.equal(400);
     }
-    // One that is deleted still counts by its place, there alone, also where its page was shown before.
+    // A deleted message keeps its place as a cursor in its own channel, also where its page was cached.
     expect(contents(await page(`?limit=2&before=${ids[30]}`))).to.deep.equal(['m28', 'm29']);
     for (const n of [54, 30, 29]) await world.done(world.bob, 'DELETE', `/messages/${ids[n]}`);
     await world.done(world.ada, 'DELETE', `/messages/${other.id}`);
@@ -62,7 +62,7 @@ describe('the messages of the chat', function () {
       ).to.equal(400);
   });
 
-  it('have ids in the order in which they were said, and replies too; of a key they tell no time', async () => {
+  it('have ids in order of time, as do replies; ids derived from an idempotency key reveal no time', async () => {
     const { ada, channel } = world;
     const ids: string[] = [];
     for (let n = 0; n < 20; n++) ids.push((await post(ada, `m${n}`)).id);
@@ -70,22 +70,22 @@ describe('the messages of the chat', function () {
     for (let n = 0; n < 20; n++)
       replies.push((await world.done(ada, 'POST', `/messages/${ids[0]}/thread`, { content: `r${n}` })).reply.id);
     for (const each of [ids, replies.map((id) => id.slice(id.indexOf('.') + 1))]) {
-      // As far as they are of the time: in one millisecond many may be made.
+      // Only the leading part encodes the time; several may be created in one millisecond.
       const times = each.map((id) => id.slice(0, 6));
       expect([...times].sort()).to.deep.equal(times);
       expect(new Set(each).size).to.equal(20);
     }
-    const keyed = await Promise.all(
+    const keyedPrefixes = await Promise.all(
       ['one', 'two', 'three'].map(async (key) => {
         const headers = { 'idempotency-key': `no-time-${key}` };
         const made = await world.as(ada, 'POST', `/channels/${channel}/messages`, { content: key }, { headers });
         return made.body.message.id.slice(0, 4);
       }),
     );
-    expect(keyed).not.to.include(ids[0]!.slice(0, 4));
+    expect(keyedPrefixes).not.to.include(ids[0]!.slice(0, 4));
   });
 
-  it('are refused where they say nothing or too much, and nothing is stored', async () => {
+  it('reject empty, oversized and invalid content, and store nothing', async () => {
     const wrong: readonly unknown[] = [
       {},
       { content: '' },
@@ -115,7 +115,7 @@ describe('the messages of the chat', function () {
     expect((await post(world.ada, longest)).content).to.equal(longest);
   });
 
-  it('are edited by their author alone, who is told the new version', async () => {
+  it('are edited by their author only, who gets the new version', async () => {
     const message = await post(world.ada, 'hello');
     const { message: edited } = await world.done(world.ada, 'PUT', `/messages/${message.id}`, {
       content: 'hi',
@@ -134,7 +134,7 @@ describe('the messages of the chat', function () {
     expect(await page()).to.deep.equal([edited]);
   });
 
-  it('are edited by giving something, and keep a quote of what was deleted, but quote themselves never', async () => {
+  it('keep a quote of a deleted message when edited, and never quote themselves', async () => {
     const quoted = await post(world.bob, 'gone soon');
     const { id } = await post(world.ada, { content: 'see', quotedMessageId: quoted.id });
     const edit = (body: object) => world.as(world.ada, 'PUT', `/messages/${id}`, body);
@@ -148,11 +148,11 @@ describe('the messages of the chat', function () {
     }
     expect((await edit({ quotedMessageId: null })).status).to.equal(200);
     expect((await edit({ quotedMessageId: quoted.id })).status, 'a quote anew').to.equal(400);
-    const [shown] = await page();
-    expect(shown).to.include({ content: 'look', quotedMessageId: null });
+    const [latest] = await page();
+    expect(latest).to.include({ content: 'look', quotedMessageId: null });
   });
 
-  it('are deleted by their author, or by an admin', async () => {
+  it('are deleted by their author or an admin', async () => {
     const [one, two] = [await post(world.ada, 'one'), await post(world.ada, 'two')];
     expect((await world.as(world.bob, 'DELETE', `/messages/${one.id}`)).status).to.equal(403);
     expect(await world.done(world.ada, 'DELETE', `/messages/${one.id}`)).to.deep.equal({ success: true });
@@ -173,7 +173,7 @@ describe('the messages of the chat', function () {
         expect((await world.as(world.ada, method, `/messages/${id}${path}`, body)).status, method + path).to.equal(404);
   });
 
-  it('are pinned by anyone who may post, keep when, and are listed with the newest pin first', async () => {
+  it('are pinned by anybody who sees them, keep the first pin time, and are listed by newest pin', async () => {
     const [one, two, three] = [
       await post(world.ada, 'one'),
       await post(world.ada, 'two'),
@@ -197,7 +197,7 @@ describe('the messages of the chat', function () {
     expect((await page()).map(({ pinnedAt }) => pinnedAt !== null)).to.deep.equal([true, false]);
   });
 
-  it('quote messages of their channel, and replies there', async () => {
+  it('quote messages and replies of their channel only', async () => {
     const first = await post(world.ada, 'first');
     const { reply } = await world.done(world.bob, 'POST', `/messages/${first.id}/thread`, {
       content: 'reply',
@@ -221,7 +221,7 @@ describe('the messages of the chat', function () {
       ).to.equal(400);
   });
 
-  it('mention whom they call', async () => {
+  it('mention the users whose names they contain, and special names', async () => {
     const { mentions } = await post(world.ada, 'hello @bob, @CYD and (@channel)! mail ada@bob.org @nobody');
     expect(mentions).to.deep.equal([world.bob.id, world.cyd.id, '@channel']);
     expect((await page())[0].mentions).to.deep.equal(mentions);
@@ -231,7 +231,7 @@ describe('the messages of the chat', function () {
     expect(message.mentions).to.deep.equal(['@here']);
   });
 
-  it('are called by the name that their authors have now', async () => {
+  it('show the current name of their author', async () => {
     const dan = await world.join('dan');
     await post(dan, 'hello');
     await world.done(dan, 'PUT', '/users/me', { userName: 'Daniel' });
@@ -240,23 +240,23 @@ describe('the messages of the chat', function () {
     expect((await page())[0].author.userName).to.equal('Daniel');
   });
 
-  it('are told once under one key, and their deletion too, also later', async () => {
+  it('are posted and deleted once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'say-it-once' };
-    const said = { content: 'once' };
-    const first = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, said, { headers });
-    const again = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, said, { headers });
+    const body = { content: 'once' };
+    const first = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, body, { headers });
+    const again = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, body, { headers });
     expect(again.body).to.deep.equal(first.body);
     const other = { content: 'twice' };
     expect(
       (await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, other, { headers })).status,
     ).to.equal(422);
-    const own = await world.as(world.bob, 'POST', `/channels/${world.channel}/messages`, said, { headers });
+    const own = await world.as(world.bob, 'POST', `/channels/${world.channel}/messages`, body, { headers });
     expect(own.body.message.id).not.to.equal(first.body.message.id);
     expect(contents(await page())).to.deep.equal(['once', 'once']);
     const path = `/messages/${first.body.message.id}`;
-    const gone = { headers: { 'idempotency-key': 'delete-it-once' } };
+    const options = { headers: { 'idempotency-key': 'delete-it-once' } };
     for (const round of [1, 2, 3])
-      expect((await world.as(world.ada, 'DELETE', path, {}, gone)).status, `round ${round}`).to.equal(200);
+      expect((await world.as(world.ada, 'DELETE', path, {}, options)).status, `round ${round}`).to.equal(200);
     expect((await world.as(world.ada, 'DELETE', path, {})).status).to.equal(404);
   });
 });

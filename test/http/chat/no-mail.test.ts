@@ -1,17 +1,17 @@
-/** Password mode without a mail server: who is added without a password gets no invite, and the admin is told. */
+/** Password mode without a mail server: adding a user without a password sends no invitation, and tells the admin. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
 import { inMode, useChat } from '../../support/chat-scenario.js';
 
 const PASSWORD = 'correct horse battery';
 
-describe('adding users where no mail is sent', function () {
+describe('adding users without a mail server', function () {
   this.timeout(60_000);
   const chat = useChat(1, { ...inMode('password'), '--chat-initial-user-password': PASSWORD });
   const add = (body: object) =>
     ask(chat.base, 'POST', '/users/add', { token: chat.admin.token, body: { role: 'user', ...body } });
 
-  it('says that no invite was sent, and how to let them in', async () => {
+  it('answers that no invitation was sent, and how to set a password', async () => {
     const email = 'kim@example.org';
     const { status, body } = await add({ email });
     expect([status, body.success]).to.deep.equal([200, true]);
@@ -23,7 +23,7 @@ describe('adding users where no mail is sent', function () {
     expect((await ask(chat.base, 'POST', '/auth/password-login', signIn)).status).to.equal(200);
   });
 
-  it('says nothing where a password was given', async () => {
+  it('has no message when a password was given', async () => {
     const { body } = await add({ email: 'lea@example.org', password: PASSWORD });
     expect(Object.keys(body)).to.have.members(['success', 'userId']);
   });

@@ -1,4 +1,4 @@
-/** Signing in by way of a provider over HTTP, on two nodes: there and back, and whoever tries another way. */
+/** OAuth sign-in over HTTP on two nodes: redirect, callback and attacks on them. */
 import { createHash } from 'node:crypto';
 import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { away, back, granted, locationOf, type Provider, startProvider } from '.
 
 const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };
 
-describe('signing in by way of a provider', function () {
+describe('OAuth sign-in', function () {
   this.timeout(60_000);
   let one: Provider;
   let two: Provider;
@@ -38,12 +38,12 @@ describe('signing in by way of a provider', function () {
     two?.stop();
   });
 
-  /** A browser of a network of its own: attempts are counted by it. */
+  /** Each browser has its own network, because attempts are counted per network. */
   let networks = 0;
   const browser = () => ({ 'x-forwarded-for': `198.51.100.${++networks}` });
   const failure = (query: URLSearchParams) => query.get('oauth_error');
 
-  it('is offered for what is configured', async () => {
+  it('lists the configured providers', async () => {
     const { status, body } = await ask(base, 'GET', '/auth/oauth/providers');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -65,7 +65,7 @@ describe('signing in by way of a provider', function () {
     expect((await ask(base, 'GET', '/auth/oauth/google/callback')).status).to.equal(404);
   });
 
-  it('leads to the provider with a state and a challenge of its own each time', async () => {
+  it('redirects to the provider with a fresh state and PKCE challenge', async () => {
     const [first, second] = [await away(base, 'one', browser()), await away(base, 'one', browser())];
     const query = Object.fromEntries(first.searchParams);
     expect(query).to.include({
@@ -84,7 +84,7 @@ describe('signing in by way of a provider', function () {
     expect(github.searchParams.get('scope')).to.equal('user:email read:user');
   });
 
-  it('signs in on another node than it began on, and makes a user of the profile', async () => {
+  it('completes on another node, and creates a user from the profile', async () => {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
     const callback = await ask(other, 'GET', `/auth/oauth/one/callback?${answer}`, { headers });
@@ -98,14 +98,14 @@ describe('signing in by way of a provider', function () {
     expect(body.user).to.include({ userName: 'Ada Lovelace', isAdmin: false });
     const refreshToken = home.searchParams.get('refresh_token');
     expect((await ask(base, 'POST', '/auth/refresh', { body: { refreshToken } })).status).to.equal(200);
-    // The same email by another provider is the same user.
+    // The same email at another provider is the same user.
     const again = browser();
     const second = await back(base, 'two', await granted(await away(base, 'two', again), ada), again);
     const same = await ask(base, 'GET', '/auth/me', { token: second.get('access_token')! });
     expect(same.body.user.id).to.equal(body.user.id);
   });
 
-  it('takes a state once, whichever node it comes back to', async () => {
+  it('accepts a state once, on whichever node', async () => {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
     const both = await Promise.all([back(base, 'one', answer, headers), back(other, 'one', answer, headers)]);
@@ -113,7 +113,7 @@ describe('signing in by way of a provider', function () {
     expect(failure(await back(base, 'one', answer, headers))).to.equal('invalid_state');
   });
 
-  it('keeps of a state that it came back for a day longer than it is one', async () => {
+  it('expires the record of a used state one day after the state itself', async () => {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
     await back(base, 'one', answer, headers);
@@ -130,7 +130,7 @@ describe('signing in by way of a provider', function () {
     }
   });
 
-  it('takes a state from the address that it was given to, for its provider, as it is', async () => {
+  it('accepts only an unaltered state, from the same address and for its provider', async () => {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
     const state = answer.get('state')!;
@@ -152,24 +152,27 @@ describe('signing in by way of a provider', function () {
     }
     expect(failure(await back(base, 'one', answer, browser()))).to.equal('invalid_state');
     expect(failure(await back(base, 'two', answer, headers))).to.equal('invalid_state');
-    // None of these has spent it.
+    // None of these attempts used up the state.
     expect(failure(await back(base, 'one', answer, headers))).to.equal(null);
   });
 
-  it('is worth nothing to who steals a code: the verifier stays here', async () => {
+  it('rejects a stolen code without the verifier, which never leaves the server', async () => {
     const [victim, thief] = [browser(), browser()];
     const stolen = await granted(await away(base, 'one', victim), ada);
     const own = await granted(await away(base, 'one', thief), { email: 'eve@example.org' });
     const query = new URLSearchParams({ state: own.get('state')!, code: stolen.get('code')! });
     expect(failure(await back(base, 'one', query, thief))).to.equal('provider_error');
-    // What can be seen of a sign-in does not give the verifier away.
-    const asked = await away(base, 'one', browser());
-    const challenge = asked.searchParams.get('code_challenge')!;
-    for (const seen of [asked.searchParams.get('state')!, asked.searchParams.get('state')!.split('.')[0]!])
+    // The verifier cannot be derived from the visible parameters.
+    const authorization = await away(base, 'one', browser());
+    const challenge = authorization.searchParams.get('code_challenge')!;
+    for (const seen of [
+      authorization.searchParams.get('state')!,
+      authorization.searchParams.get('state')!.split('.')[0]!,
+    ])
       expect(createHash('sha256').update(seen).digest('base64url')).not.to.equal(challenge);
   });
 
-  it('ends with a word for the application where nobody is signed in', async () => {
+  it('redirects with an error code when nobody is signed in', async () => {
     const ended = async (profile: object, change: (query: URLSearchParams) => void = () => {}) => {
       const headers = browser();
       const answer = await granted(await away(base, 'one', headers), profile);
@@ -197,7 +200,7 @@ describe('signing in by way of a provider', function () {
     expect(await ended({ email: 'no email' })).to.equal('no_verified_email');
   });
 
-  it('lets nobody in whom nobody has invited, where that is required', async () => {
+  it('rejects uninvited users where invitations are required', async () => {
     const strict = await chats.more({ '--auth-is-invite-required': 'true' });
     const at = strict.url('chat');
     const headers = browser();
@@ -208,18 +211,18 @@ describe('signing in by way of a provider', function () {
     expect(failure(welcome)).to.equal(null);
   });
 
-  it('says so where somebody begins more sessions than they may', async () => {
+  it('redirects with an error when the session quota is used up', async () => {
     const { url } = await chats.more({ '--chat-sessions-per-hour': '1' });
     const as = { email: 'bea@example.org', email_verified: true };
-    const come = async () => {
+    const signIn = async () => {
       const headers = browser();
       return back(url('chat'), 'one', await granted(await away(url('chat'), 'one', headers), as), headers);
     };
-    expect(failure(await come())).to.equal(null);
-    expect(failure(await come())).to.equal('rate_limit_exceeded');
+    expect(failure(await signIn())).to.equal(null);
+    expect(failure(await signIn())).to.equal('rate_limit_exceeded');
   });
 
-  it('may be begun ten times in a quarter of an hour from a network; there and back counts once', async () => {
+  it('allows ten attempts per network in 15 minutes, counting redirect and callback once', async () => {
     const headers = browser();
     for (let n = 0; n < 9; n++) await away(base, 'one', headers);
     const tenth = await granted(await away(base, 'one', headers), ada);

@@ -1,4 +1,4 @@
-/** Guessing passwords over HTTP: after ten failures for an email from a network, or fifty from a network, a pause. */
+/** Limits on guessing passwords: ten failures for an email from a network, and fifty from a network. */
 import { expect } from 'chai';
 import { type Answered, ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
@@ -6,7 +6,7 @@ import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
 const PASSWORD = 'correct horse';
 const status = ({ status }: Answered) => status;
 
-describe('guessing passwords', function () {
+describe('password guessing limits', function () {
   this.timeout(60_000);
   let chats: Chats;
   let at: string;
@@ -15,7 +15,7 @@ describe('guessing passwords', function () {
     chats = await startChats(1, {
       ...inMode('password'),
       '--auth-is-invite-required': 'false',
-      // Who says for whom it asks is believed: a network for each caller.
+      // The proxy header gives each caller its own network.
       '--server-trusted-proxies': '127.0.0.1',
     });
     [at] = chats.urls as [string];
@@ -31,7 +31,7 @@ describe('guessing passwords', function () {
       headers: { 'x-forwarded-for': address },
     });
 
-  it('pauses after ten failures for an email from a network; successes do not count', async () => {
+  it('block an email from a network after ten failures; successes do not count', async () => {
     await register('max');
     await register('bob');
     for (let n = 0; n < 12; n++) expect(status(await from('192.0.2.1', 'max', PASSWORD))).to.equal(200);
@@ -44,19 +44,19 @@ describe('guessing passwords', function () {
     expect(status(await from('192.0.2.1', 'max', PASSWORD)), 'from elsewhere').to.equal(200);
   });
 
-  it('pauses after fifty failures from a network', async () => {
+  it('block a network after fifty failures', async () => {
     await register('bob');
     for (let n = 0; n < 50; n++) expect(status(await from('192.0.2.200', `nobody-${n}`, PASSWORD))).to.equal(401);
     expect(status(await from('192.0.2.200', 'bob', PASSWORD))).to.equal(429);
     expect(status(await from('192.0.2.201', 'bob', PASSWORD))).to.equal(200);
   });
 
-  it('tells no more of guesses that come at once than of ten', async () => {
+  it('reveal the outcome of at most ten concurrent guesses', async () => {
     await register('ned');
     const guess = (n: number) => from('198.51.100.1', 'ned', `guess number ${n}`);
     const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => guess(n)));
     const refused = answers.filter(({ status }) => status === 401);
-    // Where the machine is slow, some have waited for too long to be told anything.
+    // On a slow machine some guesses time out instead.
     expect(refused.length).to.be.within(1, 10);
     for (const each of answers.filter((each) => !refused.includes(each))) expect(each.status).to.be.oneOf([429, 503]);
   });

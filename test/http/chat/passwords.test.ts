@@ -1,4 +1,4 @@
-/** Password mode over HTTP, with mail: the initial password, sign-in and its limits, registering, invites and resets. */
+/** Password mode over HTTP, with mail: initial password, sign-in, registration, invitations and resets. */
 import { expect } from 'chai';
 import { type Answered, ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
@@ -45,7 +45,7 @@ describe('password mode', function () {
   const admin = async () => (await login('ada')).body.accessToken as string;
   const me = (token: string, at = base) => ask(at, 'GET', '/auth/me', { token });
 
-  it('tells that it has mail, resets and registration', async () => {
+  it('reports mail, resets and registration in its configuration', async () => {
     const { body } = await ask(base, 'GET', '/config.json');
     expect(body.auth).to.include({
       mode: 'password',
@@ -57,7 +57,7 @@ describe('password mode', function () {
       expect(status(await to(`/auth/${path}`, { email: 'ada@example.org' })), path).to.equal(404);
   });
 
-  it('lets the initial admin in by the initial password, on every node', async () => {
+  it('signs in the initial admin with the initial password, on every node', async () => {
     const signedIn = await login('ada');
     expect(signedIn.status).to.equal(200);
     const { accessToken, refreshToken, ...rest } = signedIn.body;
@@ -67,7 +67,7 @@ describe('password mode', function () {
     expect(status(await login('ada', PASSWORD, other))).to.equal(200);
   });
 
-  it('says one thing of a wrong password, an unknown user and one without a password', async () => {
+  it('answers alike for a wrong password, an unknown user and a user without a password', async () => {
     const token = await admin();
     const added = await ask(base, 'POST', '/users/add', {
       token,
@@ -82,7 +82,7 @@ describe('password mode', function () {
       expect(status(await to('/auth/password-login', body))).to.equal(400);
   });
 
-  it('registers anybody once', async () => {
+  it('registers an email once', async () => {
     const bob = await register('bob');
     expect(bob.status).to.equal(200);
     expect(Object.keys(bob.body)).to.have.members(['accessToken', 'refreshToken', 'exp', 'tokenType']);
@@ -94,7 +94,7 @@ describe('password mode', function () {
     expect(status(await login('bob'))).to.equal(200);
   });
 
-  it('refuses what is no email and no password, and stores nothing', async () => {
+  it('rejects invalid emails and passwords, and stores nothing', async () => {
     for (const [address, password] of [
       ['no email', PASSWORD],
       [email('short'), '1234567'],
@@ -105,24 +105,24 @@ describe('password mode', function () {
     for (const name of ['short', 'long']) expect(status(await register(name, 'x'.repeat(1024)))).to.equal(200);
   });
 
-  it('registers one of an email when two come at once: on one node and on two', async () => {
+  it('registers one of two concurrent requests for an email, on one node and on two', async () => {
     for (let round = 0; round < 8; round++) {
       const body = (password: string) => ({ email: email(`both-${round}`), password });
-      const there = round % 2 ? base : other;
+      const otherBase = round % 2 ? base : other;
       const both = await Promise.all([
         to('/auth/register', body('the first one')),
-        to('/auth/register', body('the other one'), {}, there),
+        to('/auth/register', body('the other one'), {}, otherBase),
       ]);
       expect(both.map(status)).to.have.members([200, 400]);
     }
   });
 
-  it('lets admins set passwords, which ends the sessions of before', async () => {
+  it('lets admins set passwords, which ends earlier sessions', async () => {
     const token = await admin();
     const { body } = await register('carl');
     const { id } = (await me(body.accessToken)).body.user;
-    const reset = (password: unknown, by: string | undefined = token, whose = id) =>
-      ask(base, 'POST', `/users/${whose}/reset-password`, { token: by, body: { password } });
+    const reset = (password: unknown, by: string | undefined = token, userId = id) =>
+      ask(base, 'POST', `/users/${userId}/reset-password`, { token: by, body: { password } });
     expect(status(await reset('1234567'))).to.equal(400);
     expect(status(await reset(7))).to.equal(400);
     expect(status(await reset(PASSWORD, token, 'unknown'))).to.equal(400);
@@ -134,7 +134,7 @@ describe('password mode', function () {
     expect(status(await login('carl', 'another horse'))).to.equal(200);
   });
 
-  it('adds users with a password, or refuses them and stores nothing', async () => {
+  it('adds users with a password, or rejects them and stores nothing', async () => {
     const token = await admin();
     const add = (body: object, by = token) => ask(base, 'POST', '/users/add', { token: by, body });
     const dave = await register('dave');
@@ -160,14 +160,14 @@ describe('password mode', function () {
     });
   });
 
-  it('invites by mail whoever is added without a password, once', async () => {
+  it('mails an invitation, usable once, to a user added without a password', async () => {
     const token = await admin();
     const added = await ask(base, 'POST', '/users/add', {
       token,
       body: { email: email('fay'), role: 'user' },
     });
     expect(Object.keys(added.body)).to.have.members(['success', 'userId']);
-    // The server refuses the first tries.
+    // The mail server rejects the first attempts.
     const letter = await post.letterTo(email('fay'));
     expect(post.refused()).to.equal(2);
     expect(letter.link.origin + letter.link.pathname).to.equal('https://chat.example/app/reset');
@@ -176,7 +176,7 @@ describe('password mode', function () {
     const linkToken = letter.link.searchParams.get('token')!;
     const setup = (password: string, more: object = { token: linkToken }, headers = {}) =>
       to('/auth/setup-password', { password, ...more }, { headers });
-    // A short password does not spend it, nor does another's email.
+    // A short password or another's email does not use up the link.
     expect(status(await setup('1234567'))).to.equal(400);
     expect(status(await setup(PASSWORD, { token: linkToken, email: email('ada') }))).to.equal(400);
     for (const wrong of ['', 'x', `${linkToken}x`, await admin()])
@@ -189,20 +189,20 @@ describe('password mode', function () {
     expect(status(await login('fay'))).to.equal(200);
   });
 
-  it('resets by mail, tells no difference for who is not there, and ends the sessions of before', async () => {
+  it('mails a reset link, answers alike for unknown users, and ends earlier sessions', async () => {
     const { body } = await register('gus');
-    const ask_ = (name: string) => to('/auth/request-password-reset', { email: email(name) });
-    const [known, unknown] = [await ask_('gus'), await ask_('nobody')];
+    const requestReset = (name: string) => to('/auth/request-password-reset', { email: email(name) });
+    const [known, unknown] = [await requestReset('gus'), await requestReset('nobody')];
     expect(known.status).to.equal(200);
     expect(known.body.success).to.equal(true);
     expect(unknown).to.deep.include({ status: known.status, body: known.body });
     expect([...unknown.headers.keys()].sort()).to.deep.equal([...known.headers.keys()].sort());
     const first = await post.letterTo(email('gus'));
-    await ask_('gus');
+    await requestReset('gus');
     const second = await post.letterTo(email('gus'), 2);
     const setup = ({ link }: typeof first, password: string) =>
       to('/auth/setup-password', { token: link.searchParams.get('token'), password });
-    // A newer link ends the older.
+    // A newer link invalidates the older one.
     expect(status(await setup(first, 'another horse'))).to.equal(400);
     const done = await setup(second, 'another horse');
     expect(done.status).to.equal(200);
@@ -214,7 +214,7 @@ describe('password mode', function () {
       expect(status(await to('/auth/request-password-reset', wrong))).to.equal(400);
   });
 
-  it('sends five mails to an address in a quarter of an hour, and answers the same', async () => {
+  it('sends five mails to an address in 15 minutes, and answers alike beyond that', async () => {
     await register('hal');
     await register('last');
     const answers = [];
@@ -223,9 +223,9 @@ describe('password mode', function () {
     expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).to.equal(1);
     await to('/auth/request-password-reset', { email: email('last') });
     await post.letterTo(email('last'));
-    const theirs = post.letters.filter(({ to }) => to.includes(email('hal')));
-    // Those that were followed by a newer one before they were sent were not sent at all.
-    expect(theirs.length).to.be.within(1, 5);
+    const received = post.letters.filter(({ to }) => to.includes(email('hal')));
+    // A mail whose link was replaced before sending is not sent.
+    expect(received.length).to.be.within(1, 5);
     const newest = await post.letterTo(email('hal'));
     expect(
       status(
@@ -237,7 +237,7 @@ describe('password mode', function () {
     ).to.equal(200);
   });
 
-  it('answers the same sign-in again to who comes with the same key', async () => {
+  it('repeats the same sign-in for the same idempotency key', async () => {
     const headers = { 'idempotency-key': 'sign-in' };
     const body = { email: email('ida'), password: PASSWORD };
     const [one, two] = [await to('/auth/register', body, { headers }), await to('/auth/register', body, { headers })];

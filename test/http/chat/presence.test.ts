@@ -1,15 +1,15 @@
-/** Who is there, over HTTP and real event streams, on two nodes; by the contract's tables. */
+/** Presence over HTTP and real event streams, on two nodes. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { ask, EventStream, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
-describe('the presence of users of the chat', function () {
+describe('presence of chat users', function () {
   this.timeout(90_000);
   const chat = useChat(2);
   let count = 0;
-  const somebody = () => chat.join(`somebody-${++count}`);
+  const newUser = () => chat.join(`newUser-${++count}`);
   const put = (who: Member, status: unknown, headers = {}) =>
     ask(chat.base, 'PUT', '/presence/me', { token: who.token, body: { status }, headers });
   const list = async (base = chat.base, headers = {}) =>
@@ -24,16 +24,16 @@ describe('the presence of users of the chat', function () {
     readonly lastSeen: number;
   }
 
-  it('is offline for everybody who never came', async () => {
-    const ada = await somebody();
+  it('is offline for users who never connected', async () => {
+    const ada = await newUser();
     const entry = await of(ada);
     expect(entry).to.have.keys('userId', 'status', 'lastSeen');
     expect(entry).to.include({ status: 'offline' });
     expect(entry!.lastSeen).to.be.a('number');
   });
 
-  it('is what users say, at once, on every node', async () => {
-    const ada = await somebody();
+  it('is what users set, immediately and on every node', async () => {
+    const ada = await newUser();
     for (const status of ['away', 'online', 'offline', 'away']) {
       const before = Date.now();
       const done = await put(ada, status);
@@ -47,8 +47,8 @@ describe('the presence of users of the chat', function () {
     }
   });
 
-  it('is one of three', async () => {
-    const ada = await somebody();
+  it('accepts only the three statuses', async () => {
+    const ada = await newUser();
     for (const status of ['busy', '', 'ONLINE', 7, null, undefined]) {
       const refused = await put(ada, status);
       expect(refused.status, String(status)).to.equal(400);
@@ -58,8 +58,8 @@ describe('the presence of users of the chat', function () {
     expect((await ask(chat.base, 'GET', '/presence')).status).to.equal(401);
   });
 
-  it('is online with the first open stream, told to everybody once, and offline after the last on all nodes', async () => {
-    const ada = await somebody();
+  it('is online from the first stream until after the last on all nodes, announced once each', async () => {
+    const ada = await newUser();
     const watching = await EventStream.to(chat.bases[1]!, { token: chat.admin.token });
     const one = await EventStream.to(chat.bases[0]!, { token: ada.token });
     await isAt(ada, 'online');
@@ -67,7 +67,7 @@ describe('the presence of users of the chat', function () {
     one.close();
     const back = await EventStream.to(chat.bases[0]!, { token: ada.token });
     back.close();
-    // Long enough that the first node has let them go, if it does.
+    // The user reconnects before the first node's grace period of 10 s ends.
     two.close();
     await isAt(ada, 'offline');
     const about = () => watching.frames.filter(({ payload }) => payload.userId === ada.id);
@@ -79,13 +79,13 @@ describe('the presence of users of the chat', function () {
     const entry = await of(ada);
     expect(about()[1]!.payload).to.deep.equal(entry);
     const [online, offline] = about().map(({ payload }) => payload.lastSeen);
-    // They came back meanwhile: they are gone 10 seconds after the last stream, not after the first.
+    // The grace period runs from the last stream, not from the first.
     expect(offline - online).to.be.at.least(10_000);
     watching.close();
   });
 
-  it('stays what was set by hand while streams come and go', async () => {
-    const ada = await somebody();
+  it('keeps a status set by hand while other streams open and close', async () => {
+    const ada = await newUser();
     const watching = await EventStream.to(chat.base, { token: chat.admin.token });
     const stream = await EventStream.to(chat.base, { token: ada.token });
     await isAt(ada, 'online');
@@ -100,14 +100,14 @@ describe('the presence of users of the chat', function () {
     await isAt(ada, 'online');
     again.close();
     const about = () => watching.frames.filter(({ payload }) => payload.userId === ada.id);
-    // The list may know it before the stream has told of it.
+    // The list may be updated before the stream delivers the change.
     await eventually(() => about().length >= 4);
     expect(about().map(({ payload }) => payload.status)).to.deep.equal(['online', 'away', 'offline', 'online']);
     watching.close();
   });
 
-  it('is one event in the log, however often it changes', async () => {
-    const ada = await somebody();
+  it('keeps only the latest event in the log', async () => {
+    const ada = await newUser();
     for (const status of ['away', 'online', 'away', 'online']) await put(ada, status);
     const client = connectEventStore(chat.servers.eventStoreUrl);
     const events: number[] = [];
@@ -116,15 +116,15 @@ describe('the presence of users of the chat', function () {
     expect(events).to.deep.equal([3]);
   });
 
-  it('is of nobody who is gone', async () => {
-    const ada = await somebody();
+  it('has no entry for users who left', async () => {
+    const ada = await newUser();
     await put(ada, 'online');
     await ask(chat.base, 'POST', '/users/exit', { token: ada.token });
     expect(await of(ada)).to.equal(undefined);
   });
 
-  it('is of everybody at a node that ends offline soon', async () => {
-    const ada = await somebody();
+  it('becomes offline for users of a stopped node', async () => {
+    const ada = await newUser();
     const stream = await EventStream.to(chat.bases[1]!, { token: ada.token });
     await isAt(ada, 'online');
     await chat.nodes[1]!.stop();

@@ -1,8 +1,8 @@
-/** Private channels: everybody else finds nothing there, whatever they ask with the ids of what is in it. */
+/** Private channels: everybody else gets 404, even with the ids of their messages. */
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-describe('a private channel of the chat', function () {
+describe('private channel of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   let channel: string;
@@ -19,7 +19,7 @@ describe('a private channel of the chat', function () {
   });
   after(() => world?.stop());
 
-  const asked = () =>
+  const requests = () =>
     [
       ['PUT', `/channels/${channel}`, { topic: 'x' }],
       ['DELETE', `/channels/${channel}`, undefined],
@@ -47,9 +47,9 @@ describe('a private channel of the chat', function () {
     channels: (await world.done(world.ada, 'GET', '/channels')).channels,
   });
 
-  it('is 404 to who is not in it, with all under it, and nothing is changed', async () => {
+  it('answers 404 to non-members on every route below it, and changes nothing', async () => {
     const before = await state();
-    for (const [method, path, body] of asked()) {
+    for (const [method, path, body] of requests()) {
       const answered = await world.as(world.cyd, method, path, body);
       expect(answered.status, `${method} ${path}`).to.equal(404);
       expect(JSON.stringify(answered.body)).not.to.match(/hush|secret/);
@@ -62,15 +62,15 @@ describe('a private channel of the chat', function () {
     expect(await state()).to.deep.equal(before);
   });
 
-  it('is 401 to nobody in particular', async () => {
-    for (const [method, path, body] of asked()) {
+  it('answers 401 without a valid token', async () => {
+    for (const [method, path, body] of requests()) {
       expect((await world.as(undefined, method, path, body)).status, `${method} ${path}`).to.equal(401);
       const more = { headers: { authorization: 'Bearer wrong' } };
       expect((await world.as(undefined, method, path, body, more)).status).to.equal(401);
     }
   });
 
-  it('is read by its members and admins, and by who was taken out no more', async () => {
+  it('is readable by members and admins, and no longer by removed members', async () => {
     const { bob, admin, ada } = world;
     const read = async (who: typeof bob) => (await world.as(who, 'GET', `/channels/${channel}/messages`)).status;
     expect([await read(bob), await read(admin), await read(ada)]).to.deep.equal([200, 200, 200]);
@@ -82,7 +82,7 @@ describe('a private channel of the chat', function () {
     expect(await read(bob)).to.equal(200);
   });
 
-  it('is not seen by an admin who is none any more', async () => {
+  it('is no longer readable by former admins', async () => {
     const eve = await world.join('eve');
     const read = async () => (await world.as(eve, 'GET', `/channels/${channel}/messages`)).status;
     expect(await read()).to.equal(404);

@@ -1,42 +1,42 @@
-/** What one user changes and uploads only so often in an hour, since every node keeps it; admins as they like. */
+/** Hourly quotas on the changes and uploads of a user; admins have none. */
 import { expect } from 'chai';
 import { ask, type Member, type RequestOptions } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
-describe('the quotas of a user', function () {
+describe('quotas of a user', function () {
   this.timeout(60_000);
   const chat = useChat(1, { '--chat-changes-per-hour': '3', '--chat-uploads-per-hour': '1' });
   const as = ({ token }: Member, method: string, path: string, body: object, headers: RequestOptions['headers'] = {}) =>
     ask(chat.base, method, path, { token, body, headers });
 
-  it('count channels made and changed with names taken; not what is refused, repeated or nothing new', async () => {
+  it('count created and changed channels and names, but not rejections, repetitions and no-ops', async () => {
     const ada = await chat.join('ada');
-    const make = (who: Member, name: string, key: string) =>
+    const create = (who: Member, name: string, key: string) =>
       as(who, 'POST', '/channels', { name }, { 'idempotency-key': key });
-    const made = await make(ada, 'first', 'one');
+    const made = await create(ada, 'first', 'one');
     const path = `/channels/${made.body.channel.id}`;
-    expect((await make(ada, 'first', 'one')).body, 'a repetition').to.deep.equal(made.body);
-    expect((await make(ada, 'first', 'two')).status, 'taken').to.equal(400);
+    expect((await create(ada, 'first', 'one')).body, 'a repetition').to.deep.equal(made.body);
+    expect((await create(ada, 'first', 'two')).status, 'taken').to.equal(400);
     expect((await as(ada, 'PUT', path, { topic: 'this' })).status).to.equal(200);
     expect((await as(ada, 'PUT', path, { topic: 'this' })).status, 'the same').to.equal(200);
     expect((await as(ada, 'PUT', '/users/me', { userName: 'Ada' })).status).to.equal(200);
-    for (const [method, asked, body] of [
+    for (const [method, route, body] of [
       ['PUT', '/users/me', { userName: 'Countess' }],
       ['PUT', path, { topic: 'that' }],
       ['POST', '/channels', { name: 'second' }],
     ] as const) {
-      const refused = await as(ada, method, asked, body);
-      expect(refused.status, asked).to.equal(429);
+      const refused = await as(ada, method, route, body);
+      expect(refused.status, route).to.equal(429);
       expect(refused.body.error).to.match(/^Too many channels and names/);
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
     }
     expect((await as(await chat.join('bob'), 'POST', '/channels', { name: 'bobs' })).status).to.equal(200);
     for (let n = 0; n < 5; n++)
       expect((await as(chat.admin, 'PUT', path, { topic: `admin ${n}` })).status).to.equal(200);
-    expect((await as(ada, 'DELETE', path, {})).status, 'fewer there may always be').to.equal(200);
+    expect((await as(ada, 'DELETE', path, {})).status, 'deletions are free').to.equal(200);
   });
 
-  it('count files and images alike', async () => {
+  it('count uploaded files, but not rejected ones', async () => {
     const cyd = await chat.join('cyd');
     const file = Buffer.from('hello').toString('base64');
     const upload = (who: Member, filename = 'a.txt') =>
@@ -52,11 +52,11 @@ describe('the quotas of a user', function () {
   });
 });
 
-describe('the quota of sessions', function () {
+describe('quota of sessions', function () {
   this.timeout(60_000);
   const chat = useChat(1, { '--chat-sessions-per-hour': '3' });
 
-  it('counts those begun with those gone on with, and no repetition', async () => {
+  it('counts started and refreshed sessions, but no repetitions', async () => {
     const dan = await chat.join('dan');
     const refresh = (refreshToken: string, key: string) =>
       ask(chat.base, 'POST', '/auth/refresh', {

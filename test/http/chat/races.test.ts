@@ -1,4 +1,4 @@
-/** Many at once, on one node and on two: one has the name, and what one node answered the other shows who asks for it. */
+/** Concurrent requests on one node and on two: unique names, and read-your-writes across nodes. */
 import { expect } from 'chai';
 import { maxPosition } from '../../../application/consistency/index.js';
 import { ask } from '../../support/chat-client.js';
@@ -6,7 +6,7 @@ import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 const ROUNDS = 50;
 
-describe('the chat on two nodes', function () {
+describe('chat on two nodes', function () {
   this.timeout(120_000);
   let world: ChatWorld;
   let urls: readonly [string, string];
@@ -16,7 +16,8 @@ describe('the chat on two nodes', function () {
   });
   after(() => world?.stop());
 
-  const make = (base: string, token: string, name: string) => ask(base, 'POST', '/channels', { token, body: { name } });
+  const create = (base: string, token: string, name: string) =>
+    ask(base, 'POST', '/channels', { token, body: { name } });
   const { one, two } = {
     one: () => [urls[0], urls[0]] as const,
     two: () => urls,
@@ -26,14 +27,14 @@ describe('the chat on two nodes', function () {
     ['one node', one],
     ['two nodes', two],
   ] as const)
-    it(`gives a name to one of two who want it at once, on ${where}, ${ROUNDS} times`, async () => {
+    it(`gives a name to one of two concurrent requests on ${where}, ${ROUNDS} times`, async () => {
       const before = (await world.done(world.ada, 'GET', '/channels')).channels.length;
       for (let round = 0; round < ROUNDS; round++) {
         const [a, b] = nodes();
         const name = `${where} ${round}`;
         const answers = await Promise.all([
-          make(a, world.ada.token, name),
-          make(b, world.bob.token, round % 2 ? name : ` ${name.toUpperCase()}`),
+          create(a, world.ada.token, name),
+          create(b, world.bob.token, round % 2 ? name : ` ${name.toUpperCase()}`),
         ]);
         expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
       }
@@ -41,50 +42,50 @@ describe('the chat on two nodes', function () {
       expect(after - before).to.equal(ROUNDS);
     });
 
-  it('is shown on one node what the other has answered', async () => {
+  it('shows on one node what the other has answered, given its position', async () => {
     const { token } = world.ada;
     for (let round = 0; round < 10; round++) {
       const [a, b] = round % 2 ? [urls[1], urls[0]] : urls;
-      const made = await make(a, token, `shown ${round}`);
+      const made = await create(a, token, `shown ${round}`);
       const { id } = made.body.channel;
       const seen = (position: string | null) => ({ token, headers: { 'if-position': position ?? '' } });
       const listed = await ask(b, 'GET', '/channels', seen(made.headers.get('position')));
       expect(listed.body.channels.map((each: { id: string }) => each.id)).to.include(id);
-      const said = await ask(b, 'POST', `/channels/${id}/messages`, {
+      const posted = await ask(b, 'POST', `/channels/${id}/messages`, {
         token,
         body: { content: `m${round}` },
       });
-      const read = await ask(a, 'GET', `/channels/${id}/messages`, seen(said.headers.get('position')));
-      expect(read.body.messages).to.deep.equal([said.body.message]);
-      expect(BigInt(read.headers.get('position') ?? 0) >= BigInt(said.headers.get('position') ?? 1)).to.equal(true);
-      const reacted = await ask(a, 'POST', `/messages/${said.body.message.id}/reactions`, {
+      const read = await ask(a, 'GET', `/channels/${id}/messages`, seen(posted.headers.get('position')));
+      expect(read.body.messages).to.deep.equal([posted.body.message]);
+      expect(BigInt(read.headers.get('position') ?? 0) >= BigInt(posted.headers.get('position') ?? 1)).to.equal(true);
+      const reacted = await ask(a, 'POST', `/messages/${posted.body.message.id}/reactions`, {
         token,
         body: { reaction: '+1' },
       });
       const again = await ask(b, 'GET', `/channels/${id}/messages`, seen(reacted.headers.get('position')));
       expect(again.body.messages[0].reactions).to.deep.equal({ '+1': [world.ada.id] });
-      const replied = await ask(b, 'POST', `/messages/${said.body.message.id}/thread`, {
+      const replied = await ask(b, 'POST', `/messages/${posted.body.message.id}/thread`, {
         token,
         body: { content: 'r' },
       });
       const thread = await ask(
         a,
         'GET',
-        `/messages/${said.body.message.id}/thread`,
+        `/messages/${posted.body.message.id}/thread`,
         seen(replied.headers.get('position')),
       );
       expect(thread.body.replies).to.deep.equal([replied.body.reply]);
     }
   });
 
-  it('takes each reaction and each pin once, whoever is faster', async () => {
+  it('stores each concurrent reaction and pin once, and counts every reply', async () => {
     const { token } = world.ada;
-    const { channel } = (await make(urls[0], token, 'once')).body;
-    const said = await ask(urls[0], 'POST', `/channels/${channel.id}/messages`, {
+    const { channel } = (await create(urls[0], token, 'once')).body;
+    const posted = await ask(urls[0], 'POST', `/channels/${channel.id}/messages`, {
       token,
       body: { content: 'x' },
     });
-    const path = `/messages/${said.body.message.id}`;
+    const path = `/messages/${posted.body.message.id}`;
     const many = Array.from({ length: 10 }, (_, n) => n);
     const pins = await Promise.all(many.map((n) => ask(urls[n % 2]!, 'POST', `${path}/pin`, { token, body: {} })));
     expect(new Set(pins.map(({ body }) => body.message.pinnedAt)).size).to.equal(1);

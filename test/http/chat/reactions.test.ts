@@ -1,4 +1,4 @@
-/** Reactions to messages over HTTP, by the contract's tables. */
+/** Reactions to messages over HTTP. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { EventStream, type Member } from '../../support/chat-client.js';
@@ -9,7 +9,7 @@ describe('reactions in the chat', function () {
   const world = useChannel();
   const { post, page } = world;
 
-  it('have the reactions of everybody once each', async () => {
+  it('are stored once per user and reaction', async () => {
     const { id } = await post(world.ada, 'hello');
     const react = (who: Member, method: 'POST' | 'DELETE', reaction: string) =>
       world.done(who, method, `/messages/${id}/reactions`, { reaction }).then(({ message }) => message);
@@ -31,7 +31,7 @@ describe('reactions in the chat', function () {
         expect((await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status).to.equal(400);
   });
 
-  it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
+  it('may be any text, including names of object members, and are delivered to streams', async () => {
     const { id } = await post(world.ada, 'hello');
     await page();
     const stream = await EventStream.to(world.base, { token: world.bob.token });
@@ -52,7 +52,7 @@ describe('reactions in the chat', function () {
     }
   });
 
-  it('have all their reactions also where they are many', async () => {
+  it('are all returned when there are many', async () => {
     const { id } = await post(world.ada, 'hello');
     const people = [world.ada, world.bob, world.cyd];
     const expected: { [reaction: string]: string[] } = {};

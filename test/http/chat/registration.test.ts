@@ -1,4 +1,4 @@
-/** Who registers needs nobody: from one network so many may in an hour. */
+/** The hourly limit on registrations from one network. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
@@ -19,7 +19,7 @@ describe('registering with a password', function () {
       ...(key !== undefined && { headers: { 'idempotency-key': key } }),
     });
 
-  it('is done so often from one network; what came to nothing and what is repeated do not count', async () => {
+  it('is limited per network; rejected and repeated attempts do not count', async () => {
     expect((await register('ann', PASSWORD, 'one')).status).to.equal(200);
     expect((await register('ann', PASSWORD, 'one')).status, 'a repetition').to.equal(200);
     expect((await register('ann', 'another horse')).status, 'taken').to.equal(400);

@@ -1,4 +1,4 @@
-/** A chat of which much has happened starts by a snapshot, and does not read all of it again, then or later. */
+/** A chat with a long history starts from a snapshot, and does not read the whole history again. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -16,48 +16,48 @@ import { ask, devLogin } from '../../support/chat-client.js';
 import { added, erased, removed, renamed } from '../../support/chat-user-fixtures.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
-const AT_ONCE = 500;
-/** Several times what a start may read without a new snapshot, with what it tells again. */
-const RENAMES = 12 * AT_ONCE;
-/** What a snapshot leaves out at most: what is told again, what is too few for another, and a part of an append. */
-const LEFT_OUT = 4 * AT_ONCE;
+const BATCH = 500;
+/** Several times what a start may read without a new snapshot. */
+const RENAMES = 12 * BATCH;
+/** The most that a snapshot leaves out: redelivered events, too few events for another, and part of an append. */
+const LEFT_OUT = 4 * BATCH;
 
 const renames = (userId: string, done: number) =>
-  Array.from({ length: AT_ONCE }, (_, n) => ({
+  Array.from({ length: BATCH }, (_, n) => ({
     id: randomUUID(),
     event: renamed(userId, `Name ${done + n + 1}`),
     metadata: {},
   }));
 
-describe('a chat that starts again', function () {
+describe('restart of a chat with a long history', function () {
   this.timeout(60_000);
   const database = `test_chat_${randomUUID().slice(0, 8)}`;
   let servers: Servers;
   let node: RunningNode;
   let kernel: Kernel;
-  /** Events of streams that were read since it was started. */
+  /** Events read from streams since the start. */
   let read = 0;
-  /** What it has been told of. */
+  /** Event types and user ids delivered to handlers. */
   const received = new Set<string>();
 
-  const counted: Service<typeof chat.catalog> = {
+  const countingChat: Service<typeof chat.catalog> = {
     ...chat,
     async connect(context) {
       kernel = context.kernel;
       const log = kernel.log as { -readonly [Part in keyof Kernel['log']]: Kernel['log'][Part] };
-      const ask = log.read;
+      const readLog = log.read;
       read = 0;
-      log.read = async (...asked) => {
-        const found = await ask(...asked);
+      log.read = async (...request) => {
+        const found = await readLog(...request);
         if (typeof found !== 'string') read += found.length;
         return found;
       };
       const running = await chat.connect(context);
-      const hear: (typeof running.handlers)[number] = (event) => {
+      const onEvent: (typeof running.handlers)[number] = (event) => {
         received.add(event.type);
         if (event.type === 'UserAdded') received.add(event.data.userId);
       };
-      return { ...running, handlers: [...running.handlers, hear] };
+      return { ...running, handlers: [...running.handlers, onEvent] };
     },
   };
   const start = async () => {
@@ -68,7 +68,7 @@ describe('a chat that starts again', function () {
       '--chat-initial-user-email': 'admin@example.org',
       '--auth-is-invite-required': 'false',
     };
-    node = await startNode([counted], { servers, flags });
+    node = await startNode([countingChat], { servers, flags });
   };
   const restart = async () => {
     await node.stop();
@@ -83,47 +83,47 @@ describe('a chat that starts again', function () {
     await servers?.stop();
   });
 
-  it('reads what came since its snapshot, knows everybody, and what was done under a key', async () => {
+  it('reads events since the snapshot, and still has all users and idempotency keys', async () => {
     const base = () => node.url('chat');
     const admin = await devLogin(base(), 'admin@example.org');
-    const called = (userName: string, key: string) =>
+    const rename = (userName: string, key: string) =>
       ask(base(), 'PUT', '/users/me', {
         token: admin.token,
         body: { userName },
         headers: { 'Idempotency-Key': key },
       });
     const key = randomUUID();
-    const first = await called('Hypatia', key);
+    const first = await rename('Hypatia', key);
     expect(first.status).to.equal(200);
     const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
     const positions: bigint[] = [];
-    for (let done = 0; done < RENAMES; done += AT_ONCE) {
+    for (let done = 0; done < RENAMES; done += BATCH) {
       const outcome = await kernel.log.append(ROSTER, revision + done, renames(admin.id, done));
       if (outcome.outcome === 'appended') positions.push(outcome.position);
     }
-    // All but the last of them are before the window once it has passed them all.
+    // The resume window starts after all but the last appends.
     const position = positions.at(-2)!;
-    const covered = positions.at(-1 - LEFT_OUT / AT_ONCE)!;
+    const covered = positions.at(-1 - LEFT_OUT / BATCH)!;
     const { models, close } = await connectMongo(servers.mongoUrl, database);
-    const begins = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
-    await eventually(async () => (await begins()) >= position);
+    const windowStart = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
+    await eventually(async () => (await windowStart()) >= position);
     await restart();
     await eventually(async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered);
     await close();
     await restart();
     expect(read, 'by a snapshot').to.be.lessThan(RENAMES / 2);
 
-    const again = await called('Hypatia', key);
+    const again = await rename('Hypatia', key);
     expect(again.body).to.deep.equal(first.body);
     const { body } = await ask(base(), 'GET', '/users', { token: admin.token });
     expect(body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal([`Name ${RENAMES}`]);
   });
 
-  it('goes on without reading it all where somebody is erased', async () => {
+  it('does not read the whole history when a user is erased', async () => {
     const { id } = await devLogin(node.url('chat'), 'bob@example.org');
     const { token } = await devLogin(node.url('chat'), 'admin@example.org');
     const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
-    // By another process.
+    // As another process would.
     const next = id.replace(/./, (first) => (first === 'x' ? 'y' : 'x'));
     await kernel.vault.create(userSubject({ userId: next }));
     const events = [removed(id), erased(id), added(next)].map((event) => ({

@@ -1,26 +1,26 @@
-/** The law of the event stream, for everything that people say: what was read, and the frames since, are what is read later. */
+/** Property: reading the chat and then applying its event frames equals reading it later. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, EventStream, type Frame, type Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+// biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
 type Any = any;
 
-/** What a client knows, as it keeps it up by what it is told. */
+/** What a client knows, kept up to date with the frames it receives. */
 interface Known {
   channels: Map<string, Any>;
   conversations: Map<string, Any>;
-  /** Of each channel and conversation. */
+  /** By channel or conversation id. */
   messages: Map<string, Any[]>;
-  /** By the message that they reply to. */
+  /** By the id of their parent message. */
   replies: Map<string, Any[]>;
-  /** Of these it is told only from some moment on. */
-  partly: Set<string>;
+  /** Channels that became visible later, of which older messages are unknown. */
+  partial: Set<string>;
 }
 
 const NAMES = ['admin', 'ada', 'bob', 'cyd'] as const;
-/** The same in every run: a failure can be looked at again. */
+/** A seeded generator, so that failures can be reproduced. */
 function random(seed: number) {
   let state = seed;
   return (below: number) => {
@@ -29,7 +29,7 @@ function random(seed: number) {
   };
 }
 
-describe('the law of the event stream of the chat', function () {
+describe("property of the chat's event stream", function () {
   this.timeout(120_000);
   let world: ChatWorld;
   before(async () => {
@@ -37,7 +37,7 @@ describe('the law of the event stream of the chat', function () {
   });
   after(() => world?.stop());
 
-  /** All that somebody sees, and the position after which the frames are wanted. */
+  /** Reads all that a user sees, and the position after which frames are needed. */
   async function read(who: Member): Promise<{ known: Known; since: string }> {
     const get = (path: string) => ask(world.base, 'GET', path, { token: who.token });
     const first = await get('/channels');
@@ -46,7 +46,7 @@ describe('the law of the event stream of the chat', function () {
       conversations: new Map(),
       messages: new Map(),
       replies: new Map(),
-      partly: new Set(),
+      partial: new Set(),
     };
     for (const each of (await get('/conversations')).body.conversations) known.conversations.set(each.id, each);
     const lists = [
@@ -63,19 +63,19 @@ describe('the law of the event stream of the chat', function () {
     return { known, since: first.headers.get('position') ?? '' };
   }
 
-  /** One frame, taken as the contract says it. */
-  function take(known: Known, { type, payload }: Frame) {
+  /** Applies one frame as the contract defines it. */
+  function applyFrame(known: Known, { type, payload }: Frame) {
     const list = known.messages.get(payload.channelId) ?? [];
-    const one = (id: string) => [...known.messages.values()].flat().find((each) => each.id === id);
+    const messageById = (id: string) => [...known.messages.values()].flat().find((each) => each.id === id);
     const reactions = (change: (users: string[]) => string[]) => {
-      const message = one(payload.messageId);
+      const message = messageById(payload.messageId);
       if (!message) return;
       const users = change(message.reactions[payload.reaction] ?? []);
       const { [payload.reaction]: _, ...others } = message.reactions;
       message.reactions = users.length > 0 ? { ...others, [payload.reaction]: users } : others;
     };
     const meta = () => {
-      const message = one(payload.parentMessageId);
+      const message = messageById(payload.parentMessageId);
       if (!message) return;
       if (payload.threadMeta) message.threadMeta = payload.threadMeta;
       else delete message.threadMeta;
@@ -84,12 +84,12 @@ describe('the law of the event stream of the chat', function () {
     switch (type) {
       case 'NEW_CHANNEL':
         known.channels.set(payload.id, payload);
-        return known.partly.add(payload.id);
+        return known.partial.add(payload.id);
       case 'UPDATE_CHANNEL':
         return known.channels.set(payload.id, payload);
       case 'DELETE_CHANNEL':
         known.messages.delete(payload.id);
-        known.partly.add(payload.id);
+        known.partial.add(payload.id);
         return known.channels.delete(payload.id);
       case 'NEW_CONVERSATION':
         known.conversations.set(payload.id, payload);
@@ -128,8 +128,8 @@ describe('the law of the event stream of the chat', function () {
       }
       case 'DELETE_THREAD_REPLY': {
         const { threadId, id } = payload;
-        const left = (known.replies.get(threadId) ?? []).filter((each) => each.id !== id);
-        if (left.length > 0) known.replies.set(threadId, left);
+        const remaining = (known.replies.get(threadId) ?? []).filter((each) => each.id !== id);
+        if (remaining.length > 0) known.replies.set(threadId, remaining);
         else known.replies.delete(threadId);
         return meta();
       }
@@ -148,9 +148,9 @@ describe('the law of the event stream of the chat', function () {
   const renamed = (value: Any, { id, userName }: Any) =>
     value?.id === id && typeof value.userName === 'string' ? { ...value, userName } : value;
 
-  /** Of what it was told from the beginning. */
-  const whole = (known: Known, partly: ReadonlySet<string>) => {
-    const lists = [...known.messages].filter(([id]) => !partly.has(id));
+  /** The part of the state that was known from the beginning. */
+  const comparable = (known: Known, partial: ReadonlySet<string>) => {
+    const lists = [...known.messages].filter(([id]) => !partial.has(id));
     const threads = new Set(lists.flatMap(([, messages]) => messages.map(({ id }: Any) => id)));
     return {
       channels: [...known.channels.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -160,14 +160,14 @@ describe('the law of the event stream of the chat', function () {
     };
   };
 
-  /** Something that somebody does, wherever; what is refused changes nothing. */
-  async function act(pick: ReturnType<typeof random>, visibility: string[], said: Any[]) {
+  /** Performs a random request as a random user; rejected ones change nothing. */
+  async function performRandomAction(pick: ReturnType<typeof random>, visibility: string[], posted: Any[]) {
     const who = world[NAMES[pick(4)]!];
     const other = world[NAMES[pick(4)]!];
-    const place = visibility[pick(visibility.length)]!;
-    const message = said[pick(said.length)] ?? { id: 'none', replies: [] };
+    const placeId = visibility[pick(visibility.length)]!;
+    const message = posted[pick(posted.length)] ?? { id: 'none', replies: [] };
     const reply = message.replies?.[pick(message.replies.length || 1)] ?? 'none';
-    const at = place.startsWith('dm:') ? `/conversations/${place}` : `/channels/${place}`;
+    const at = placeId.startsWith('dm:') ? `/conversations/${placeId}` : `/channels/${placeId}`;
     const as = async (method: string, path: string, body?: unknown) => (await world.as(who, method, path, body)).body;
     const content = `text ${pick(1_000_000)}`;
     switch (pick(16)) {
@@ -213,21 +213,21 @@ describe('the law of the event stream of the chat', function () {
           : as('DELETE', `/messages/${message.id}/thread/${reply}`);
       default: {
         const { message: made } = await as('POST', `${at}/messages`, { content });
-        return void (made && said.push({ id: made.id, replies: [] }));
+        return void (made && posted.push({ id: made.id, replies: [] }));
       }
     }
   }
 
   for (const seed of [1, 2, 3])
-    it(`holds for everybody, whatever is done, and for who connects later (${seed})`, async () => {
+    it(`applying frames to an earlier read equals a later read, for every user (seed ${seed})`, async () => {
       const pick = random(seed * 7919);
       const general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
       const visibility: string[] = [general];
-      const said: Any[] = [];
-      for (let n = 0; n < 40; n++) await act(pick, visibility, said);
+      const posted: Any[] = [];
+      for (let n = 0; n < 40; n++) await performRandomAction(pick, visibility, posted);
       const views = await Promise.all(NAMES.map((name) => read(world[name])));
-      // Some of it happens before they listen.
-      for (let n = 0; n < 20; n++) await act(pick, visibility, said);
+      // Some requests happen before the streams connect.
+      for (let n = 0; n < 20; n++) await performRandomAction(pick, visibility, posted);
       const streams = await Promise.all(
         NAMES.map((name, at) =>
           EventStream.to(world.base, {
@@ -236,17 +236,17 @@ describe('the law of the event stream of the chat', function () {
           }),
         ),
       );
-      for (let n = 0; n < 80; n++) await act(pick, visibility, said);
-      // Which everybody is told of.
+      for (let n = 0; n < 80; n++) await performRandomAction(pick, visibility, posted);
+      // Everybody receives this event last.
       const { channel: last } = await world.done(world.admin, 'POST', '/channels', { name: `end ${seed}` });
       for (const [at, name] of NAMES.entries()) {
         const { frames } = streams[at]!;
         await eventually(() => frames.some(({ payload }) => payload?.id === last.id));
         expect(frames.map(({ type }) => type)).not.to.include('RESET');
         const { known } = views[at]!;
-        for (const each of frames) take(known, each);
+        for (const each of frames) applyFrame(known, each);
         const { known: later } = await read(world[name]);
-        expect(whole(known, known.partly), name).to.deep.equal(whole(later, known.partly));
+        expect(comparable(known, known.partial), name).to.deep.equal(comparable(later, known.partial));
         streams[at]!.close();
       }
     });

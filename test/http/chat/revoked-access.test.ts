@@ -1,4 +1,4 @@
-/** Who is shut out while their request is under way: its body comes only then, or its answer takes long. */
+/** Access revoked while a request is in progress: before its body arrives, or during a long answer. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
-describe('who is shut out of the chat while their request is under way', function () {
+describe('access revoked during a request', function () {
   this.timeout(120_000);
   const chat = useChat();
   const done = async ({ token }: Member, method: string, path: string, body?: unknown) => {
@@ -16,8 +16,8 @@ describe('who is shut out of the chat while their request is under way', functio
   };
   const byAdmin = (method: string, path: string, body?: unknown) => done(chat.admin, method, path, body);
 
-  /** Says something, but for the end of it; the server has let its sender in once this resolves. */
-  async function saying(token: string, path: string) {
+  /** Starts posting a message without finishing its body; resolves once the server has authenticated the sender. */
+  async function startPosting(token: string, path: string) {
     const body = JSON.stringify({ content: 'too late' });
     const headers = {
       authorization: `Bearer ${token}`,
@@ -30,7 +30,7 @@ describe('who is shut out of the chat while their request is under way', functio
     sent.flushHeaders();
     await once(sent, 'continue');
     sent.write(body.slice(0, 5));
-    // Another request of the same node is answered: this one has been let in.
+    // Another request to the same node was answered, so this one has been authenticated.
     await byAdmin('GET', '/channels');
     return async () => {
       sent.end(body.slice(5));
@@ -40,16 +40,16 @@ describe('who is shut out of the chat while their request is under way', functio
     };
   }
 
-  it('says nothing any more as somebody removed, as a webhook deleted, or where only admins are', async () => {
+  it('rejects posts of removed users, deleted webhooks and former admins', async () => {
     const [ada, bob] = [await chat.join('ada'), await chat.join('bob')];
     await byAdmin('PUT', `/users/${bob.id}/role`, { role: 'admin' });
     const channel = (await byAdmin('POST', '/channels', { name: 'open' })).channel.id;
     const hidden = (await byAdmin('POST', '/channels', { name: 'hidden', isPrivate: true })).channel.id;
     const { webhook } = await byAdmin('POST', '/webhooks', { name: 'bot', channelId: channel });
     const ends = [
-      await saying(ada.token, `/channels/${channel}/messages`),
-      await saying(webhook.token, `/webhooks/${webhook.id}/messages`),
-      await saying(bob.token, `/channels/${hidden}/messages`),
+      await startPosting(ada.token, `/channels/${channel}/messages`),
+      await startPosting(webhook.token, `/webhooks/${webhook.id}/messages`),
+      await startPosting(bob.token, `/channels/${hidden}/messages`),
     ];
     await byAdmin('DELETE', `/users/${ada.id}`);
     await byAdmin('DELETE', `/webhooks/${webhook.id}`);
@@ -59,13 +59,14 @@ describe('who is shut out of the chat while their request is under way', functio
       expect((await byAdmin('GET', `/channels/${each}/messages`)).messages).to.deep.equal([]);
   });
 
-  it('is given no more of an export that they have begun', async () => {
+  it('aborts an export in progress', async () => {
     const cyd = await chat.join('cyd');
     await byAdmin('PUT', `/users/${cyd.id}/role`, { role: 'admin' });
     const channel = (await byAdmin('POST', '/channels', { name: 'long' })).channel.id;
-    // More than a connection takes that nobody reads.
+    // More than fits in the buffers of a connection that is not read.
     const message = { content: '\u0001'.repeat(8000) };
-    for (let left = 250; left > 0; left--) await byAdmin('POST', `/channels/${channel}/messages`, message);
+    for (let remaining = 250; remaining > 0; remaining--)
+      await byAdmin('POST', `/channels/${channel}/messages`, message);
     const sent = request(`${chat.base}/admin/export`, { headers: { authorization: `Bearer ${cyd.token}` } });
     sent.end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];

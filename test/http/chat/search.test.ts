@@ -1,4 +1,4 @@
-/** Searching over HTTP: what is found, by whom, in what order; and that it is what looking through all texts would find. */
+/** Searching over HTTP: matches, visibility and order, and equality with a full scan. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ask, type Member } from '../../support/chat-client.js';
@@ -33,7 +33,7 @@ describe('searching the chat', function () {
   };
   const channel = async (name: string, more = {}, who = ada) =>
     (await done(who, 'POST', '/channels', { name, ...more })).channel.id as string;
-  const say = async (content: string, place = open, who = ada) =>
+  const post = async (content: string, place = open, who = ada) =>
     (await done(who, 'POST', `/channels/${place}/messages`, { content })).message as Found;
   const search = (who: Member, query: object, base = chat.base, headers = {}) =>
     ask(base, 'GET', `/search/messages?${new URLSearchParams(query as never)}`, {
@@ -48,8 +48,8 @@ describe('searching the chat', function () {
   };
   const ids = async (who: Member, query: object) => (await found(who, query)).map(({ id }) => id);
 
-  it('finds what was posted the moment before, by a part of a word, whatever its case', async () => {
-    const message = await say('The Quick Brown fox-trot, ÉCLAIR');
+  it('finds a message just posted by a part of a word, ignoring case', async () => {
+    const message = await post('The Quick Brown fox-trot, ÉCLAIR');
     for (const q of ['quick', 'UICK', 'row', 'x-t', 'éclair', 'the fox', 'trot, brown', 'Q'])
       expect((await ids(ada, { q })).at(0), q).to.equal(message.id);
     for (const q of ['quickly', 'quick dog', 'kb']) expect(await ids(ada, { q }), q).to.deep.equal([]);
@@ -63,16 +63,16 @@ describe('searching the chat', function () {
     });
   });
 
-  it('finds whatever the case, accents and width, in contents, names of authors and of files', async () => {
+  it('ignores case, accents and width in contents, author names and file names', async () => {
     const spellings = [
       ['GRÖSSE', 'Größe', 'grosse'],
       ['café', 'CAFE', 'ｃａｆｅ'],
       ['ёж', 'ЕЖ'],
     ];
     for (const same of spellings) {
-      const said = [];
-      for (const content of same) said.unshift((await say(`about ${content}!`)).id);
-      for (const q of same) expect(await ids(ada, { q: `about ${q}` }), q).to.deep.equal(said);
+      const posted = [];
+      for (const content of same) posted.unshift((await post(`common ${content}!`)).id);
+      for (const q of same) expect(await ids(ada, { q: `common ${q}` }), q).to.deep.equal(posted);
     }
     const who = await chat.join('someone');
     await done(who, 'PUT', '/users/me', { userName: 'Zoë Weiß' });
@@ -84,9 +84,9 @@ describe('searching the chat', function () {
       expect(await ids(ada, { q }), q).to.deep.equal([message.id]);
   });
 
-  it('finds by the name of the author, the one they have now', async () => {
+  it('finds messages by the current name of their author', async () => {
     const who = await chat.join('zebedee');
-    const message = await say('by its author', open, who);
+    const message = await post('by its author', open, who);
     expect(await ids(ada, { q: 'ZEBED' })).to.deep.equal([message.id]);
     expect(await ids(ada, { q: 'ebede author' })).to.deep.equal([message.id]);
     await done(who, 'PUT', '/users/me', { userName: 'Florence' });
@@ -95,24 +95,24 @@ describe('searching the chat', function () {
     expect(hit).to.deep.include({ id: message.id, author: { id: who.id, userName: 'Florence' } });
   });
 
-  it('finds what webhooks say, and by their names', async () => {
+  it('finds messages of webhooks, also by their names', async () => {
     const { webhook } = await done(chat.admin, 'POST', '/webhooks', { name: 'Semaphore', channelId: open });
     const body = { content: 'gantry green' };
-    const said = await ask(chat.base, 'POST', `/webhooks/${webhook.id}/messages`, {
+    const posted = await ask(chat.base, 'POST', `/webhooks/${webhook.id}/messages`, {
       token: webhook.token,
       body,
     });
     for (const q of ['gantry', 'emaphor']) {
       const [hit] = await found(ada, { q });
-      expect(hit!.id).to.equal(said.body.message.id);
+      expect(hit!.id).to.equal(posted.body.message.id);
       expect(hit!.author).to.deep.equal({ id: `webhook:${webhook.id}`, userName: 'Semaphore', isBot: true });
     }
   });
 
-  it('finds replies, the newest first, and follows edits and deletions', async () => {
-    const parent = await say('walrus one');
+  it('finds replies, newest first, and follows edits and deletions', async () => {
+    const parent = await post('walrus one');
     const { reply } = await done(bob, 'POST', `/messages/${parent.id}/thread`, { content: 'walrus two' });
-    const third = await say('walrus three');
+    const third = await post('walrus three');
     expect(await ids(ada, { q: 'walrus' })).to.deep.equal([third.id, reply.id, parent.id]);
     expect((await found(ada, { q: 'walrus two' }))[0]).to.include({ threadId: parent.id, channelId: open });
     await done(bob, 'PUT', `/messages/${parent.id}/thread/${reply.id}`, { content: 'penguin two' });
@@ -134,26 +134,26 @@ describe('searching the chat', function () {
       ['otter 3', open, bob],
       ['otter 4', other, bob],
     ] as const)
-      all.push(await say(text, place, who));
+      all.push(await post(text, place, who));
     const [one, two, three, four] = all as [Found, Found, Found, Found];
-    const is = async (query: object, ...wanted: readonly Found[]) =>
-      expect(await ids(ada, { q: 'otter', ...query })).to.deep.equal(wanted.map(({ id }) => id));
-    await is({}, four, three, two, one);
-    await is({ limit: 2 }, four, three);
-    await is({ channelId: other }, four, two);
-    await is({ authorId: ada.id }, two, one);
-    await is({ channelId: other, authorId: ada.id }, two);
-    await is({ channelId: 'unknown' });
-    await is({ channelId: open, conversationId: other });
-    await is({ from: four.createdAt + 1 });
-    await is({ from: one.createdAt, to: four.createdAt }, four, three, two, one);
-    await is({ to: one.createdAt - 1 });
-    await is({ from: three.createdAt, to: three.createdAt, authorId: bob.id, channelId: open }, three);
+    const expectIds = async (query: object, ...expected: readonly Found[]) =>
+      expect(await ids(ada, { q: 'otter', ...query })).to.deep.equal(expected.map(({ id }) => id));
+    await expectIds({}, four, three, two, one);
+    await expectIds({ limit: 2 }, four, three);
+    await expectIds({ channelId: other }, four, two);
+    await expectIds({ authorId: ada.id }, two, one);
+    await expectIds({ channelId: other, authorId: ada.id }, two);
+    await expectIds({ channelId: 'unknown' });
+    await expectIds({ channelId: open, conversationId: other });
+    await expectIds({ from: four.createdAt + 1 });
+    await expectIds({ from: one.createdAt, to: four.createdAt }, four, three, two, one);
+    await expectIds({ to: one.createdAt - 1 });
+    await expectIds({ from: three.createdAt, to: three.createdAt, authorId: bob.id, channelId: open }, three);
   });
 
-  it('finds nothing that the caller does not see', async () => {
+  it('finds only messages that the caller may see', async () => {
     const closed = await channel('Closed', { isPrivate: true, members: [bob.id] });
-    const secret = await say('aardvark', closed);
+    const secret = await post('aardvark', closed);
     const { conversation } = await done(ada, 'POST', '/conversations', { targetUserId: bob.id });
     const path = `/conversations/${conversation.id}/messages`;
     const direct = (await done(bob, 'POST', path, { content: 'aardvark too' })).message;
@@ -171,17 +171,17 @@ describe('searching the chat', function () {
     expect(await ids(eve, { q: 'aardvark' })).to.deep.equal([]);
   });
 
-  it('is answered by every node', async () => {
-    const message = await say('dromedary');
+  it('answers the same on every node', async () => {
+    const message = await post('dromedary');
     const { headers } = await search(ada, { q: 'dromedary' });
-    const seen = { 'if-position': headers.get('position') ?? '' };
-    const there = await search(ada, { q: 'dromedary' }, chat.bases[1], seen);
-    expect(there.body.messages.map(({ id }: Found) => id)).to.deep.equal([message.id]);
+    const position = { 'if-position': headers.get('position') ?? '' };
+    const answered = await search(ada, { q: 'dromedary' }, chat.bases[1], position);
+    expect(answered.body.messages.map(({ id }: Found) => id)).to.deep.equal([message.id]);
   });
 
-  it('takes 32 different words, and refuses one more', async () => {
+  it('accepts 32 different words, and rejects one more', async () => {
     const words = Array.from({ length: 33 }, (_, n) => `hare${n}`);
-    const message = await say(words.join(' '));
+    const message = await post(words.join(' '));
     const [few, many] = [words.slice(1).join(' '), words.join(' ')];
     for (const q of [few, `${few} ${few.toUpperCase()}`]) expect(await ids(ada, { q })).to.deep.equal([message.id]);
     const refused = await search(ada, { q: many });
@@ -189,7 +189,7 @@ describe('searching the chat', function () {
     expect(refused.body.error).to.include('32');
   });
 
-  it('refuses what is no query', async () => {
+  it('rejects invalid queries', async () => {
     for (const query of [
       {},
       { q: '' },
@@ -206,7 +206,7 @@ describe('searching the chat', function () {
     expect((await ask(chat.base, 'GET', '/search/messages?q=x')).status).to.equal(401);
   });
 
-  it('finds in many messages, edited and deleted, what looking through all of them finds', async () => {
+  it('finds in many edited and deleted messages what a full scan finds', async () => {
     const SYLLABLES = ['ba', 'Be', 'bi', 'NO', 'nu', 'é', 'e', 'x', '-', '.', '𝕏'];
     const word = fc.array(fc.constantFrom(...SYLLABLES), { minLength: 1, maxLength: 4 });
     const content = fc
@@ -215,16 +215,16 @@ describe('searching the chat', function () {
     const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) => fc.sample(arbitrary, count);
     const [public_, private_] = [await channel('Many'), await channel('Few', { isPrivate: true })];
     const texts: { id: string; content: string; place: string; author: string; parent?: string }[] = [];
-    /** In order, as the log has them. */
+    /** In log order. */
     for (const [index, text] of sample(content, 640).entries()) {
       const place = index % 5 ? public_ : private_;
       const who = index % 3 && place === public_ ? bob : ada;
-      const about = { content: text, place, author: who.id };
+      const common = { content: text, place, author: who.id };
       const parent = index % 7 === 6 ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
       if (parent) {
         const { reply } = await done(who, 'POST', `/messages/${parent.id}/thread`, { content: text });
-        texts.push({ id: reply.id, ...about, parent: parent.id });
-      } else texts.push({ id: (await say(text, place, who)).id, ...about });
+        texts.push({ id: reply.id, ...common, parent: parent.id });
+      } else texts.push({ id: (await post(text, place, who)).id, ...common });
     }
     const edits = sample(fc.tuple(fc.nat(), content, fc.boolean()), 60);
     for (const [at, text, isEdit] of edits) {
@@ -234,32 +234,32 @@ describe('searching the chat', function () {
       await done(who, isEdit ? 'PUT' : 'DELETE', path, isEdit ? { content: text } : undefined);
       if (isEdit) each.content = text;
       else
-        for (const gone of texts.filter(({ id, parent }) => id === each.id || parent === each.id))
-          texts.splice(texts.indexOf(gone), 1);
+        for (const deleted of texts.filter(({ id, parent }) => id === each.id || parent === each.id))
+          texts.splice(texts.indexOf(deleted), 1);
     }
     const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-    const scan = (q: string, sees: (place: string) => boolean, author?: string) =>
+    const scan = (q: string, canSee: (place: string) => boolean, author?: string) =>
       texts
         .filter(({ content, place, author: by }) => {
           const name = by === ada.id ? 'ada' : 'bob';
           const within = (part: string) => fold(content).includes(part) || name.includes(part);
-          return sees(place) && (!author || by === author) && fold(q).split(/\s+/u).filter(Boolean).every(within);
+          return canSee(place) && (!author || by === author) && fold(q).split(/\s+/u).filter(Boolean).every(within);
         })
         .map(({ id }) => id)
         .reverse();
     const visibility = [public_, private_];
     for (const q of [...sample(content, 20), 'x', '𝕏', 'a', 'o', 'babe', 'nunu', 'bob no']) {
-      for (const [who, sees] of [
+      for (const [who, canSee] of [
         [ada, () => true],
         [bob, (place: string) => place === public_],
       ] as const) {
         const all: string[] = [];
         for (const channelId of visibility) all.push(...(await ids(who, { q, channelId, limit: 500 })));
-        const expected = visibility.flatMap((place) => scan(q, (each) => each === place && sees(each)));
+        const expected = visibility.flatMap((place) => scan(q, (each) => each === place && canSee(each)));
         expect(all, q).to.deep.equal(expected);
       }
-      const mine = await ids(ada, { q, authorId: ada.id, channelId: public_, limit: 7 });
-      expect(mine, q).to.deep.equal(scan(q, (place) => place === public_, ada.id).slice(0, 7));
+      const ownMatches = await ids(ada, { q, authorId: ada.id, channelId: public_, limit: 7 });
+      expect(ownMatches, q).to.deep.equal(scan(q, (place) => place === public_, ada.id).slice(0, 7));
     }
   });
 });
