@@ -1,4 +1,4 @@
-/** What a page in a browser may send to a service of another origin, and read of its answers. */
+/** CORS headers: what a page of another origin may send to a service and read of its answers. */
 import { expect } from 'chai';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
@@ -24,10 +24,10 @@ const namesOf = (list: string | null) =>
     .map((name) => name.trim());
 
 for (const [service, policy] of Object.entries(policies))
-  describe(`a page that calls the ${service}`, () => {
+  describe(`CORS headers of the ${service}`, () => {
     const document = JSON.parse(JSON.stringify(openapi(policy, routes)));
 
-    it('may send every header that the document names, to sign in and to resume', async () => {
+    it('allow every documented request header, and those to sign in and resume', async () => {
       const toys = await serveToys(routes, policy);
       const { headers } = await toys.ask('/toys', {
         method: 'OPTIONS',
@@ -47,14 +47,14 @@ for (const [service, policy] of Object.entries(policies))
       ]);
     });
 
-    it('may read every header that the document names, of errors too', async () => {
+    it('expose every documented response header, of errors too', async () => {
       const toys = await serveToys(routes, policy);
       const answers = [
         await toys.ask('/toys', { headers: { origin } }),
         await toys.ask('/none', { headers: { origin } }),
       ];
       await toys.close();
-      // The browser takes the challenge for itself.
+      // The browser handles the challenge itself.
       const documented = Object.keys(document.components.headers).filter((name) => name !== 'WWW-Authenticate');
       expect(documented).to.include('Consistency');
       for (const { headers } of answers)
@@ -63,7 +63,7 @@ for (const [service, policy] of Object.entries(policies))
         );
     });
 
-    it('leaves nothing of it in a cache', async () => {
+    it('come with headers that forbid caching and sniffing', async () => {
       const toys = await serveToys(routes, policy);
       for (const path of ['/toys', '/none']) {
         const { headers } = await toys.ask(path);
@@ -74,8 +74,8 @@ for (const [service, policy] of Object.entries(policies))
     });
   });
 
-describe('a header that is too large', () => {
-  it('is the client’s mistake to the rooms, by its code too', async () => {
+describe('request header that is too large', () => {
+  it('is rejected by the rooms service with its own error code', async () => {
     const toys = await serveToys(routes, policies.rooms);
     const answer = await sendBytes(toys.url, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
     await toys.close();

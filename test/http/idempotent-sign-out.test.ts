@@ -1,4 +1,4 @@
-/** Routes of commands that end what their callers are let in by: signing out, for one, after which nobody is signed in. */
+/** Repeating a request that ended its caller's own access, such as signing out. */
 import { expect } from 'chai';
 import { problem } from '../../adapters/http/server/problem.js';
 import { route } from '../../adapters/http/server/route.js';
@@ -6,10 +6,10 @@ import { serveToys, type Toys } from './toy-http-service.js';
 
 const SIGNED_OUT = problem(401, 'Sign in first');
 
-describe('a request whose caller it has shut out itself', () => {
+describe("repetition of a request that ended its caller's access", () => {
   let toys: Toys;
-  let asked: number;
-  /** Sessions that were ended, with the command that did it. */
+  let lookups: number;
+  /** Ended sessions, with the command that ended each. */
   let ended: Map<string | undefined, string>;
 
   before(async () => {
@@ -21,7 +21,7 @@ describe('a request whose caller it has shut out itself', () => {
       answers: { 200: { description: 'Signed out' } },
       admit: ({ bearer = '' }) => (ended.has(bearer) ? SIGNED_OUT : { session: bearer }),
       async previousAnswer({ bearer = '', context }) {
-        asked++;
+        lookups++;
         const { commandId } = context(bearer, bearer);
         return ended.get(bearer) === commandId ? { status: 200, body: { signedOut: bearer } } : undefined;
       },
@@ -34,7 +34,7 @@ describe('a request whose caller it has shut out itself', () => {
   });
   after(() => toys.close());
   beforeEach(() => {
-    [asked, ended] = [0, new Map()];
+    [lookups, ended] = [0, new Map()];
   });
 
   const signOut = (key?: string, body = '{}') =>
@@ -42,31 +42,31 @@ describe('a request whose caller it has shut out itself', () => {
       Authorization: 'Bearer ada',
       ...(key === undefined ? {} : { 'Idempotency-Key': key }),
     });
-  const told = async (answer: ReturnType<typeof signOut>) => {
+  const resultOf = async (answer: ReturnType<typeof signOut>) => {
     const { status, json } = await answer;
     return { status, ...json };
   };
-  const refused = { status: 401, error: 'Sign in first' };
+  const rejection = { status: 401, error: 'Sign in first' };
 
-  it('is answered as the first time', async () => {
-    const first = await told(signOut('once'));
+  it('repeats the first answer for the same key', async () => {
+    const first = await resultOf(signOut('once'));
     expect(first).to.deep.equal({ status: 200, signedOut: 'ada' });
-    expect(await told(signOut('once'))).to.deep.equal(first);
+    expect(await resultOf(signOut('once'))).to.deep.equal(first);
   });
 
-  it('is not asked about while its caller is let in, nor without a key', async () => {
+  it('is looked up only when the caller is rejected and there is a key', async () => {
     await signOut('once');
-    expect(asked).to.equal(0);
-    expect(await told(signOut())).to.deep.equal(refused);
-    expect(asked).to.equal(0);
+    expect(lookups).to.equal(0);
+    expect(await resultOf(signOut())).to.deep.equal(rejection);
+    expect(lookups).to.equal(0);
   });
 
-  it('is refused like any other where it is another one, or its body can not be read', async () => {
+  it('is rejected with another key or an invalid body', async () => {
     await signOut('once');
-    expect(await told(signOut('twice'))).to.deep.equal(refused);
-    expect(asked).to.equal(1);
-    expect(await told(signOut('once', '{'))).to.deep.equal(refused);
-    expect(await told(signOut('once', '[]'))).to.deep.equal(refused);
-    expect(asked).to.equal(1);
+    expect(await resultOf(signOut('twice'))).to.deep.equal(rejection);
+    expect(lookups).to.equal(1);
+    expect(await resultOf(signOut('once', '{'))).to.deep.equal(rejection);
+    expect(await resultOf(signOut('once', '[]'))).to.deep.equal(rejection);
+    expect(lookups).to.equal(1);
   });
 });

@@ -1,9 +1,9 @@
-/** The settings of the server over HTTP, on two nodes; by the contract's tables. */
+/** Server settings of the chat over HTTP, on two nodes. */
 import { expect } from 'chai';
 import { ask, EventStream } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
 
-describe('the settings of the chat server', function () {
+describe('settings of the chat server', function () {
   this.timeout(60_000);
   const chat = useChat(2);
   const get = (token?: string, base = chat.base, headers = {}) =>
@@ -11,22 +11,22 @@ describe('the settings of the chat server', function () {
   const put = (body: unknown, token: string | undefined = chat.admin.token, headers = {}) =>
     ask(chat.base, 'PUT', '/server/settings', { token, body, headers });
 
-  it('begin with a name, for everybody who is signed in', async () => {
+  it('have an initial name, which signed-in users can read', async () => {
     const bob = await chat.join('bob');
     expect(await get(bob.token)).to.deep.include({ status: 200, body: { name: 'Annals' } });
-    const stranger = await get();
-    expect(stranger.status).to.equal(401);
-    expect(stranger.body.error).to.be.a('string');
+    const anonymous = await get();
+    expect(anonymous.status).to.equal(401);
+    expect(anonymous.body.error).to.be.a('string');
   });
 
-  it('are set by admins, trimmed, and told to everybody on every node', async () => {
+  it('are set by admins, trimmed, and delivered to everybody on every node', async () => {
     const bob = await chat.join('bob');
     const streams = await Promise.all(chat.bases.map((base) => EventStream.to(base, { token: bob.token })));
     const done = await put({ name: '  The Office ', ignored: true });
     expect(done).to.deep.include({ status: 200, body: { name: 'The Office' } });
-    const seen = { 'if-position': done.headers.get('position') ?? '' };
+    const position = { 'if-position': done.headers.get('position') ?? '' };
     for (const base of chat.bases)
-      expect((await get(bob.token, base, seen)).body).to.deep.equal({ name: 'The Office' });
+      expect((await get(bob.token, base, position)).body).to.deep.equal({ name: 'The Office' });
     for (const stream of streams) {
       const [frames] = await stream.received(1, 'UPDATE_SERVER_SETTINGS');
       expect(frames!.payload).to.deep.equal({ name: 'The Office' });
@@ -34,7 +34,7 @@ describe('the settings of the chat server', function () {
     }
   });
 
-  it('tell nobody of a name that it has already', async () => {
+  it('announce no change when the name stays the same', async () => {
     const stream = await EventStream.to(chat.base, { token: chat.admin.token });
     await put({ name: 'Same' });
     expect((await put({ name: 'Same' })).status).to.equal(200);
@@ -44,7 +44,7 @@ describe('the settings of the chat server', function () {
     stream.close();
   });
 
-  it('have a name of 1 to 80 characters', async () => {
+  it('require a name of 1 to 80 characters', async () => {
     expect((await put({ name: '😀'.repeat(80) })).status).to.equal(200);
     for (const name of ['', '  ', 'x'.repeat(81), 7, null, undefined, ['x']]) {
       const refused = await put({ name });
@@ -54,13 +54,13 @@ describe('the settings of the chat server', function () {
     expect((await get(chat.admin.token)).body.name).to.equal('😀'.repeat(80));
   });
 
-  it('are not set by users, nor by strangers', async () => {
+  it('cannot be set by users or without a token', async () => {
     const eve = await chat.join('eve');
     expect((await put({ name: 'Mine' }, eve.token)).status).to.equal(403);
     expect((await ask(chat.base, 'PUT', '/server/settings', { body: { name: 'Mine' } })).status).to.equal(401);
   });
 
-  it('are set once by a key, which is for one body', async () => {
+  it('are set once per idempotency key, which rejects another body', async () => {
     const headers = { 'idempotency-key': 'naming' };
     await put({ name: 'First' }, chat.admin.token, headers);
     await put({ name: 'Second' });

@@ -1,4 +1,4 @@
-/** Sessions over several nodes, and by the clock: what one node ends has ended on all, and streams with it. */
+/** Chat sessions on several nodes: revocation reaches all of them and closes streams, and sessions expire. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
@@ -7,7 +7,7 @@ import { type Chats, startChats } from '../../support/chat-scenario.js';
 
 const status = ({ status }: Answered) => status;
 
-describe('the sessions of the chat on two nodes', function () {
+describe('chat sessions on two nodes', function () {
   this.timeout(60_000);
   let chats: Chats;
   let base: string;
@@ -21,38 +21,38 @@ describe('the sessions of the chat on two nodes', function () {
   const me = (at: string, token: string, headers = {}) => ask(at, 'GET', '/auth/me', { token, headers });
   const refresh = (at: string, refreshToken: string) => ask(at, 'POST', '/auth/refresh', { body: { refreshToken } });
 
-  it('are good on the other node at once, and go on there', async () => {
+  it('are valid on the other node immediately, and can be refreshed there', async () => {
     const ada = await devLogin(base, 'ada@example.org');
     expect(status(await me(other, ada.token))).to.equal(200);
     const next = await refresh(other, ada.refreshToken);
     expect(next.status).to.equal(200);
     expect(status(await me(base, next.body.accessToken))).to.equal(200);
-    // Two tabs at two nodes get the same.
+    // Concurrent refreshes on two nodes get the same tokens.
     const both = await Promise.all([base, other].map((at) => refresh(at, next.body.refreshToken)));
     expect(both.map(status)).to.deep.equal([200, 200]);
     expect(both[0]!.body.refreshToken).to.equal(both[1]!.body.refreshToken);
   });
 
-  it('are good there though it remembers the ones of before', async () => {
+  it('are valid on a node that has older sessions of the user cached', async () => {
     for (let round = 0; round < 20; round++) {
-      const [here, there] = round % 2 ? [base, other] : [other, base];
-      const { token } = await devLogin(here, 'eve@example.org');
-      expect(status(await me(there, token))).to.equal(200);
+      const [signInBase, otherBase] = round % 2 ? [base, other] : [other, base];
+      const { token } = await devLogin(signInBase, 'eve@example.org');
+      expect(status(await me(otherBase, token))).to.equal(200);
     }
   });
 
-  it('have ended on both for who has seen the end, with their streams', async () => {
+  it('end on both nodes for callers who pass the position, and close their streams', async () => {
     const bob = await devLogin(base, 'bob@example.org');
     const streams = await Promise.all([base, other].map((at) => EventStream.to(at, { token: bob.token })));
     const out = await ask(base, 'POST', '/auth/logout', { token: bob.token });
-    const seen = { 'if-position': out.headers.get('position')! };
-    expect(status(await me(other, bob.token, seen))).to.equal(401);
+    const position = { 'if-position': out.headers.get('position')! };
+    expect(status(await me(other, bob.token, position))).to.equal(401);
     expect(status(await me(base, bob.token))).to.equal(401);
     expect(status(await refresh(other, bob.refreshToken))).to.equal(401);
     for (const stream of streams) await eventually(() => stream.ended);
   });
 
-  it('are three, wherever the sign-ins come', async () => {
+  it('are at most three, on whichever nodes users sign in', async () => {
     const four: Member[] = [];
     for (let n = 0; n < 4; n++) four.push(await devLogin(n % 2 ? base : other, 'carol@example.org'));
     for (const at of [base, other]) {
@@ -61,15 +61,15 @@ describe('the sessions of the chat on two nodes', function () {
     }
   });
 
-  describe('by the clock', () => {
+  describe('expiry', () => {
     let at: string;
     before(async () => {
       const short = { '--auth-refresh-token-expiry-seconds': '2', '--auth-jwt-expiry-seconds': '1' };
       at = (await chats.more(short)).url('chat');
     });
 
-    it('end, tokens and streams too', async () => {
-      // Where the machine is slow it may be over before anybody listens.
+    it('ends tokens, streams and sessions', async () => {
+      // On a slow machine the session may expire before the stream opens.
       const { dora, stream } = await eventually(async () => {
         const dora = await devLogin(at, 'dora@example.org');
         return { dora, stream: await EventStream.to(at, { token: dora.token }) };
@@ -82,7 +82,7 @@ describe('the sessions of the chat on two nodes', function () {
       expect(body.sessions).to.have.length(1);
     });
 
-    it('go on with their streams, on every node, when they are refreshed', async () => {
+    it('is postponed by refreshing, on every node, and streams stay open', async () => {
       const { eve, streams, refreshed } = await eventually(async () => {
         const eve = await devLogin(at, 'eve@example.org');
         const streams = await Promise.all([at, other].map((each) => EventStream.to(each, { token: eve.token })));
@@ -92,7 +92,7 @@ describe('the sessions of the chat on two nodes', function () {
       const token = refreshed.body.accessToken;
       const { body } = await ask(base, 'GET', '/auth/sessions', { token });
       const { createdAt } = body.sessions.find((each: { isCurrentSession: boolean }) => each.isCurrentSession);
-      // What would have ended them has had its turn before this.
+      // The original expiry time has passed.
       await eventually(() => Date.now() > createdAt + 2500);
       await ask(base, 'PUT', '/users/me', { token, body: { userName: 'Eve herself' } });
       for (const stream of streams) {
@@ -103,29 +103,30 @@ describe('the sessions of the chat on two nodes', function () {
       }
     });
 
-    it('stand in the log as long as any of them can live, and a day', async () => {
+    it('keeps the log stream until the longest session expires, plus a day', async () => {
       const client = connectEventStore(chats.servers.eventStoreUrl);
-      const kept = async ({ id }: Member) => (await client.getStreamMetadata(`chat.session-${id}`)).metadata?.maxAge;
+      const maxAgeOf = async ({ id }: Member) =>
+        (await client.getStreamMetadata(`chat.session-${id}`)).metadata?.maxAge;
       try {
         const [short, long] = [await devLogin(at, 'short@example.org'), await devLogin(base, 'long@example.org')];
-        expect([await kept(short), await kept(long)]).to.deep.equal([86_402, 691_200]);
-        // What is to live longer than all before is not to be forgotten with them, nor by what lives shorter.
+        expect([await maxAgeOf(short), await maxAgeOf(long)]).to.deep.equal([86_402, 691_200]);
+        // The longest expiry time wins, in whatever order sessions start.
         await devLogin(base, 'short@example.org');
-        expect(await kept(short)).to.equal(691_200);
+        expect(await maxAgeOf(short)).to.equal(691_200);
         await devLogin(at, 'short@example.org');
         await devLogin(at, 'long@example.org');
-        expect([await kept(short), await kept(long)]).to.deep.equal([691_200, 691_200]);
+        expect([await maxAgeOf(short), await maxAgeOf(long)]).to.deep.equal([691_200, 691_200]);
         const refreshed = await eventually(async () => {
           const other = await devLogin(at, 'refreshed@example.org');
           return status(await refresh(base, other.refreshToken)) === 200 && other;
         });
-        expect(await kept(refreshed)).to.equal(691_200);
+        expect(await maxAgeOf(refreshed)).to.equal(691_200);
       } finally {
         await client.dispose();
       }
     });
 
-    it('end sooner where they are refreshed for less, and their streams with them', async () => {
+    it('comes earlier after refreshing with a shorter lifetime, and closes streams', async () => {
       const frank = await devLogin(base, 'frank@example.org');
       const streams = await Promise.all([base, other].map((each) => EventStream.to(each, { token: frank.token })));
       expect(status(await refresh(at, frank.refreshToken))).to.equal(200);

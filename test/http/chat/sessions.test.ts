@@ -1,4 +1,4 @@
-/** Sessions over HTTP: signing in with an email alone, going on, ending, by the contract's tables. */
+/** Sessions over HTTP: signing in with an email alone, refreshing, listing, revoking. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
@@ -8,7 +8,7 @@ import { type RunningNode, startNode } from '../../support/node.js';
 
 const FLAGS = { '--chat-port': '0' };
 
-describe('the sessions of the chat', function () {
+describe('sessions of the chat', function () {
   this.timeout(60_000);
   let node: RunningNode;
   let base: string;
@@ -23,7 +23,7 @@ describe('the sessions of the chat', function () {
   const refresh = (refreshToken: unknown, headers = {}) =>
     ask(base, 'POST', '/auth/refresh', { body: { refreshToken }, headers });
 
-  it('tell how people sign in, in one way under two paths', async () => {
+  it('describe how to sign in, alike at two paths', async () => {
     const [one, other] = await Promise.all([ask(base, 'GET', '/config.json'), ask(base, 'GET', '/auth/config')]);
     expect(one.status).to.equal(200);
     expect(one.body).to.deep.equal(other.body);
@@ -41,7 +41,7 @@ describe('the sessions of the chat', function () {
     expect(await ask(base, 'GET', '/health')).to.include({ status: 200, body: 'OK' });
   });
 
-  it('begin with an email, in whatever case and space it is written', async () => {
+  it('start with an email, ignoring case and surrounding spaces', async () => {
     const first = await ask(base, 'POST', '/auth/dev-login', { body: { email: ' Ada@Example.ORG ' } });
     expect(first.status).to.equal(200);
     const { user, token, refreshToken, exp, tokenType, ...more } = first.body;
@@ -59,19 +59,19 @@ describe('the sessions of the chat', function () {
     expect(claims.exp! - claims.iat!).to.equal(900);
   });
 
-  it('are refused to a body without an email', async () => {
+  it('are refused without a valid email', async () => {
     for (const body of [{}, { email: 7 }, { email: '' }, { email: 'no email' }, '{', '[]'])
       expect(await ask(base, 'POST', '/auth/dev-login', { body }), JSON.stringify(body)).to.include({
         status: 400,
       });
   });
 
-  it('make nobody an admin but the initial one, who is there from the start', async () => {
+  it('give admin rights to the initial admin, who exists from the start', async () => {
     const { token } = await devLogin(base, 'admin@localhost');
     expect((await me(token)).body.user).to.include({ userName: 'Admin', isAdmin: true });
   });
 
-  it('need a token: none, another, or one of another key is 401', async () => {
+  it('answer 401 to missing, altered and foreign tokens', async () => {
     const { token } = await devLogin(base, email('tokens'));
     const [head, body, mac] = token.split('.') as [string, string, string];
     const forged = Buffer.from(body, 'base64url').toString().replace('"user"', '"admin"');
@@ -100,7 +100,7 @@ describe('the sessions of the chat', function () {
       expect((await ask(base, method, path)).status, path).to.equal(401);
   });
 
-  it('go on with a refresh token, once each', async () => {
+  it('are refreshed with a refresh token, each once', async () => {
     const { token, refreshToken } = await devLogin(base, email('refresh'));
     const { status, body } = await refresh(refreshToken);
     expect(status).to.equal(200);
@@ -109,13 +109,13 @@ describe('the sessions of the chat', function () {
     expect((await me(body.accessToken)).status).to.equal(200);
     expect((await me(token)).status).to.equal(200);
     const second = await refresh(body.refreshToken);
-    // Two behind: somebody else has it.
+    // A token two generations old was stolen.
     expect((await refresh(refreshToken)).status).to.equal(401);
     expect((await refresh(second.body.refreshToken)).status).to.equal(401);
     expect((await me(body.accessToken)).status).to.equal(401);
   });
 
-  it('let two tabs refresh at once, over fifty rounds', async () => {
+  it('let two tabs refresh concurrently, in fifty rounds', async () => {
     let { refreshToken } = await devLogin(base, email('tabs'));
     for (let round = 0; round < 50; round++) {
       const both = await Promise.all([refresh(refreshToken), refresh(refreshToken)]);
@@ -126,7 +126,7 @@ describe('the sessions of the chat', function () {
     }
   });
 
-  it('refuse a refresh token that is none', async () => {
+  it('reject invalid refresh tokens', async () => {
     const { refreshToken } = await devLogin(base, email('forged'));
     const parts = refreshToken.split('.');
     const ahead = [...parts.slice(0, 2), '1', parts[3]].join('.');
@@ -137,7 +137,7 @@ describe('the sessions of the chat', function () {
       expect((await ask(base, 'POST', '/auth/refresh', { body })).status).to.equal(400);
   });
 
-  it('are three: the fourth sign-in ends the oldest', async () => {
+  it('are at most three: the fourth sign-in ends the oldest', async () => {
     const four = [];
     for (let n = 0; n < 4; n++) four.push(await devLogin(base, email('four')));
     const statuses = await Promise.all(four.map(async ({ token }) => (await me(token)).status));
@@ -164,7 +164,7 @@ describe('the sessions of the chat', function () {
     expect(session.expiresAt - session.createdAt).to.equal(604_800_000);
   });
 
-  it('are three however many sign-ins come at once, over fifty rounds', async () => {
+  it('are at most three with concurrent sign-ins, in fifty rounds', async () => {
     const first = await devLogin(base, email('crowd'));
     for (let round = 0; round < 50; round++) {
       await Promise.all([devLogin(base, email('crowd')), devLogin(base, email('crowd'))]);
@@ -175,11 +175,11 @@ describe('the sessions of the chat', function () {
     expect((await me(first.token)).status).to.equal(401);
   });
 
-  it('end by logging out: the one that asks, or the one whose refresh token is named', async () => {
+  it("end on logout: the caller's, or the one with the given refresh token", async () => {
     const [one, other] = [await devLogin(base, email('out')), await devLogin(base, email('out'))];
-    const stranger = await devLogin(base, email('stranger'));
+    const otherUser = await devLogin(base, email('stranger'));
     const logout = (token: string, body?: object) => ask(base, 'POST', '/auth/logout', { token, body });
-    expect((await logout(one.token, { refreshToken: stranger.refreshToken })).status).to.equal(401);
+    expect((await logout(one.token, { refreshToken: otherUser.refreshToken })).status).to.equal(401);
     expect((await logout(one.token, { refreshToken: 'x' })).status).to.equal(401);
     const named = await logout(one.token, { refreshToken: other.refreshToken });
     expect(named.status).to.equal(200);
@@ -190,10 +190,10 @@ describe('the sessions of the chat', function () {
     expect((await logout(one.token)).status).to.equal(200);
     expect((await me(one.token)).status).to.equal(401);
     expect((await refresh(one.refreshToken)).status).to.equal(401);
-    expect((await me(stranger.token)).status).to.equal(200);
+    expect((await me(otherUser.token)).status).to.equal(200);
   });
 
-  it('are ended by their owner: one of them, all but a named one, all but the own', async () => {
+  it('are revoked by their owner: one by id, all but a given one, or all but the current one', async () => {
     const sign = () => devLogin(base, email('revoke'));
     const revoke = (token: string, body?: object) => ask(base, 'DELETE', '/auth/sessions', { token, body });
     const [a, b, c] = [await sign(), await sign(), await sign()];
@@ -203,33 +203,33 @@ describe('the sessions of the chat', function () {
     expect((await me(c.token)).status).to.equal(401);
     expect((await revoke(a.token, { sessionId: 'unknown' })).body).to.include({ revoked: 0 });
     expect((await revoke(a.token, { refreshToken: 'x' })).status).to.equal(401);
-    const kept = await revoke(a.token, { refreshToken: b.refreshToken });
-    expect(kept.body).to.include({ revoked: 1 });
+    const revoked = await revoke(a.token, { refreshToken: b.refreshToken });
+    expect(revoked.body).to.include({ revoked: 1 });
     expect((await me(a.token)).status).to.equal(401);
     const d = await sign();
     expect((await revoke(d.token)).body).to.include({ revoked: 1 });
     expect([(await me(b.token)).status, (await me(d.token)).status]).to.deep.equal([401, 200]);
   });
 
-  it('answer a command that comes again with its key as the first time', async () => {
-    const keyed = { 'idempotency-key': 'one' };
+  it('repeat the first answer for the same idempotency key', async () => {
+    const keyHeader = { 'idempotency-key': 'one' };
     const body = { email: email('keyed') };
-    const sign = () => ask(base, 'POST', '/auth/dev-login', { body, headers: keyed });
+    const sign = () => ask(base, 'POST', '/auth/dev-login', { body, headers: keyHeader });
     const [first, again] = [await sign(), await sign()];
     expect(again.body).to.deep.equal(first.body);
-    const other = { body: { email: email('other') }, headers: keyed };
+    const other = { body: { email: email('other') }, headers: keyHeader };
     expect((await ask(base, 'POST', '/auth/dev-login', other)).status).to.equal(422);
     const { token, refreshToken } = first.body;
-    const [one, two] = [await refresh(refreshToken, keyed), await refresh(refreshToken, keyed)];
+    const [one, two] = [await refresh(refreshToken, keyHeader), await refresh(refreshToken, keyHeader)];
     expect(two.body).to.deep.equal(one.body);
-    const logout = () => ask(base, 'POST', '/auth/logout', { token, headers: keyed });
+    const logout = () => ask(base, 'POST', '/auth/logout', { token, headers: keyHeader });
     const [out, more] = [await logout(), await logout()];
     expect(out.status).to.equal(200);
     expect(more.body).to.deep.equal(out.body);
     expect((await ask(base, 'POST', '/auth/logout', { token })).status).to.equal(401);
   });
 
-  it('end the streams that were opened with them', async () => {
+  it('close their streams when they end', async () => {
     const ada = await devLogin(base, email('streams'));
     const [byHeader, byQuery] = await Promise.all([
       EventStream.to(base, { token: ada.token }),
@@ -244,24 +244,24 @@ describe('the sessions of the chat', function () {
       expect(frames[0]!.payload).to.have.keys('message', 'timestamp', 'userId', 'connectionId');
     }
     const other = await devLogin(base, email('streams'));
-    const stays = await EventStream.to(base, { token: other.token });
+    const openStream = await EventStream.to(base, { token: other.token });
     await ask(base, 'POST', '/auth/logout', { token: ada.token });
     await eventually(() => byHeader.ended && byQuery.ended);
-    const newcomer = await devLogin(base, email('newcomer'));
-    // A stream that begins early hears of its own reader's coming too.
-    const frames = await eventually(() => stays.frames.find(({ payload }) => payload.id === newcomer.id));
+    const newUser = await devLogin(base, email('newcomer'));
+    // A stream may also receive that its own user was added.
+    const frames = await eventually(() => openStream.frames.find(({ payload }) => payload.id === newUser.id));
     expect(frames.type).to.equal('NEW_USER');
     expect(frames.payload).to.include({
-      id: newcomer.id,
+      id: newUser.id,
       userName: 'newcomer',
       email: email('newcomer'),
       isAdmin: false,
     });
-    expect(stays.ended).to.equal(false);
-    stays.close();
+    expect(openStream.ended).to.equal(false);
+    openStream.close();
   });
 
-  it('let pages of any origin call, errors and streams included', async () => {
+  it('answer CORS requests of any origin, errors and preflights included', async () => {
     const headers = { origin: 'https://app.example' };
     for (const answer of [
       await ask(base, 'GET', '/health', { headers }),
@@ -278,7 +278,7 @@ describe('the sessions of the chat', function () {
       expect(preflight.headers.get('access-control-allow-headers')).to.contain(name);
   });
 
-  it('have no routes of other modes', async () => {
+  it('serve no routes of other modes', async () => {
     for (const path of ['login', 'verify', 'password-login', 'request-password-reset', 'setup-password', 'register'])
       expect((await ask(base, 'POST', `/auth/${path}`, { body: {} })).status, path).to.equal(404);
     expect((await ask(base, 'GET', '/auth/oauth/providers')).status).to.equal(404);

@@ -1,8 +1,8 @@
-/** Threads over HTTP, by the contract's tables. */
+/** Threads over HTTP. */
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
-describe('the threads of the chat', function () {
+describe('threads of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
   let general: string;
@@ -32,7 +32,7 @@ describe('the threads of the chat', function () {
     return messages[0].threadMeta;
   };
 
-  it('are of replies that are answered whole, and of what they come to', async () => {
+  it('return complete replies, and a summary of the thread', async () => {
     expect(await meta()).to.equal(undefined);
     const { reply: made, threadMeta } = await reply();
     expect(made).to.deep.include({
@@ -56,7 +56,7 @@ describe('the threads of the chat', function () {
     expect(await meta()).to.deep.equal(threadMeta);
   });
 
-  it('come by pages: the newest, oldest first, and those just before one', async () => {
+  it('are paged from the newest, each page in order, and before a given reply', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 52; n++) ids.push((await reply(world.bob, `r${n}`)).reply.id);
     const all = Array.from({ length: 52 }, (_, n) => `r${n}`);
@@ -66,12 +66,12 @@ describe('the threads of the chat', function () {
     expect(await contents(`?before=${ids[0]}`)).to.deep.equal([]);
     await world.done(world.bob, 'DELETE', `/messages/${parent}/thread/${ids[5]}`);
     expect(await contents(`?limit=2&before=${ids[5]}`), 'deleted').to.deep.equal(['r3', 'r4']);
-    const never = `before=${ids[5]!.slice(0, -1)}-`;
-    for (const query of ['limit=0', 'limit=x', 'before=unknown', `before=${parent}`, never])
+    const neverExisted = `before=${ids[5]!.slice(0, -1)}-`;
+    for (const query of ['limit=0', 'limit=x', 'before=unknown', `before=${parent}`, neverExisted])
       expect((await world.as(world.cyd, 'GET', `/messages/${parent}/thread?${query}`)).status, query).to.equal(400);
   });
 
-  it('have replies that their authors edit, and nobody else', async () => {
+  it('let only authors edit their replies', async () => {
     const { reply: made } = await reply();
     const path = `/messages/${parent}/thread/${made.id}`;
     const { message } = await world.done(world.bob, 'PUT', path, { content: 'edited' });
@@ -90,20 +90,20 @@ describe('the threads of the chat', function () {
     expect(history.map(({ content }: { content: string }) => content)).to.deep.equal(['reply', 'edited']);
   });
 
-  it('have replies that keep a quote of what was deleted when they are edited, and quote themselves never', async () => {
+  it('keep a quote of a deleted reply when edited, and never let a reply quote itself', async () => {
     const { reply: quoted } = await reply();
-    const wanted = { content: 'see', quotedMessageId: quoted.id };
-    const { reply: made } = await world.done(world.bob, 'POST', `/messages/${parent}/thread`, wanted);
+    const input = { content: 'see', quotedMessageId: quoted.id };
+    const { reply: made } = await world.done(world.bob, 'POST', `/messages/${parent}/thread`, input);
     const edit = (body: object) => world.as(world.bob, 'PUT', `/messages/${parent}/thread/${made.id}`, body);
     await world.done(world.bob, 'DELETE', `/messages/${parent}/thread/${quoted.id}`);
-    const { status, body } = await edit({ ...wanted, content: 'look' });
+    const { status, body } = await edit({ ...input, content: 'look' });
     expect([status, body.message?.quotedMessageId]).to.deep.equal([200, quoted.id]);
     for (const refused of [{}, { quotedMessageId: made.id }])
       expect((await edit(refused)).status, JSON.stringify(refused)).to.equal(400);
     expect((await thread()).at(-1)).to.deep.equal(body.message);
   });
 
-  it('keep of two edits at once what both have changed, and tell nothing of one that changes nothing', async () => {
+  it('merge concurrent edits of different fields, and record no version for an edit without changes', async () => {
     for (let round = 0; round < 10; round++) {
       const { reply: made } = await reply();
       const path = `/messages/${parent}/thread/${made.id}`;
@@ -120,14 +120,14 @@ describe('the threads of the chat', function () {
     }
   });
 
-  it('are summed up again when a reply is deleted, by its author or an admin', async () => {
+  it('update the summary when a reply is deleted by its author or an admin', async () => {
     const first = await reply(world.bob, 'one');
     const second = await reply(world.cyd, 'two');
     const third = await reply(world.bob, 'three');
     const path = (id: string) => `/messages/${parent}/thread/${id}`;
     expect((await world.as(world.ada, 'DELETE', path(third.reply.id))).status).to.equal(403);
-    const gone = await world.done(world.bob, 'DELETE', path(third.reply.id));
-    expect(gone).to.deep.include({ success: true });
+    const deleted = await world.done(world.bob, 'DELETE', path(third.reply.id));
+    expect(deleted).to.deep.include({ success: true });
     expect(await meta()).to.deep.equal({ ...second.threadMeta });
     await world.done(world.admin, 'DELETE', path(second.reply.id));
     expect(await meta()).to.deep.equal(first.threadMeta);
@@ -138,7 +138,7 @@ describe('the threads of the chat', function () {
       expect((await world.as(world.bob, method, path(first.reply.id), { content: 'x' })).status).to.equal(404);
   });
 
-  it('are of messages of channels alone, by their own replies', async () => {
+  it('belong to messages of channels, and contain only their own replies', async () => {
     const { reply: made } = await reply();
     const { message: other } = await world.done(world.ada, 'POST', `/channels/${general}/messages`, {
       content: 'x',
@@ -164,14 +164,14 @@ describe('the threads of the chat', function () {
       expect((await world.as(world.ada, 'POST', `/messages/${parent}/thread`, body)).status).to.equal(400);
   });
 
-  it('go with their message', async () => {
+  it('are deleted with their message', async () => {
     const { reply: made } = await reply();
     await world.done(world.ada, 'DELETE', `/messages/${parent}`);
     for (const path of [`/messages/${parent}/thread`, `/messages/${made.id}/history`])
       expect((await world.as(world.cyd, 'GET', path)).status).to.equal(404);
   });
 
-  it('take a reply once under one key', async () => {
+  it('store a reply once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'reply-once' };
     const send = () => world.as(world.bob, 'POST', `/messages/${parent}/thread`, { content: 'once' }, { headers });
     const first = await send();

@@ -1,4 +1,4 @@
-/** The people of the chat over HTTP, on two nodes: roles, names, going; by the contract's tables. */
+/** Users over HTTP, on two nodes: roles, names, leaving and removal. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { chat } from '../../../bin/services/chat.js';
 import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/chat-client.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
-describe('the people of the chat', function () {
+describe('users of the chat', function () {
   this.timeout(60_000);
   let servers: Servers;
   let nodes: readonly [RunningNode, RunningNode];
@@ -25,7 +25,7 @@ describe('the people of the chat', function () {
       '--chat-initial-user-email': 'ada@example.org',
     };
     const start = () => startNode([chat], { servers, flags });
-    // At once, on an empty log: one admin is made.
+    // Concurrent starts on an empty log create one admin.
     nodes = await Promise.all([start(), start()]);
     [base, other] = [nodes[0].url('chat'), nodes[1].url('chat')];
     ada = await devLogin(base, 'ada@example.org');
@@ -38,27 +38,27 @@ describe('the people of the chat', function () {
   const email = (name: string) => `${name}@example.org`;
   const join = (name: string) => devLogin(base, email(name));
   const list = async (at = base, headers = {}) =>
-    (await ask(at, 'GET', '/users', { token: ada.token, headers })).body.users as Shown[];
+    (await ask(at, 'GET', '/users', { token: ada.token, headers })).body.users as ListedUser[];
   const named = async (id: string) => (await list()).find((each) => each.id === id);
-  const role = (id: string, wanted: unknown, token = ada.token, at = base) =>
-    ask(at, 'PUT', `/users/${id}/role`, { token, body: { role: wanted } });
+  const role = (id: string, newRole: unknown, token = ada.token, at = base) =>
+    ask(at, 'PUT', `/users/${id}/role`, { token, body: { role: newRole } });
   const remove = (id: string, token = ada.token, at = base) => ask(at, 'DELETE', `/users/${id}`, { token });
   const rename = (token: string, userName: unknown, at = base) =>
     ask(at, 'PUT', '/users/me', { token, body: { userName } });
   const status = ({ status }: Answered) => status;
-  interface Shown {
+  interface ListedUser {
     readonly id: string;
     readonly userName: string;
     readonly isAdmin: boolean;
     readonly createdAt: number;
   }
 
-  it('begin with one admin, however many nodes start at once', async () => {
+  it('include one initial admin, however many nodes start concurrently', async () => {
     expect((await list()).filter(({ isAdmin }) => isAdmin)).to.have.length(1);
     expect(await named(ada.id)).to.include({ userName: 'Admin', isAdmin: true });
   });
 
-  it('are listed without their emails, in the order in which they came', async () => {
+  it('are listed in order of joining, without emails', async () => {
     const [bob, carol] = [await join('bob'), await join('carol')];
     const users = await list();
     expect(users.map(({ id }) => id).slice(0, 3)).to.deep.equal([ada.id, bob.id, carol.id]);
@@ -66,16 +66,16 @@ describe('the people of the chat', function () {
     expect(await ask(base, 'GET', '/users')).to.include({ status: 401 });
   });
 
-  it('are on every node what a caller has seen on another', async () => {
+  it('are listed on another node, given the position', async () => {
     const dora = await join('dora');
     const { headers } = await ask(base, 'GET', '/users', { token: ada.token });
-    const seen = { 'if-position': headers.get('position') ?? '' };
-    expect((await list(other, seen)).map(({ id }) => id)).to.include(dora.id);
-    // Her token is good there at once.
+    const position = { 'if-position': headers.get('position') ?? '' };
+    expect((await list(other, position)).map(({ id }) => id)).to.include(dora.id);
+    // Her token is valid there immediately.
     expect(status(await ask(other, 'GET', '/auth/me', { token: dora.token }))).to.equal(200);
   });
 
-  it('change their names, unique without regard to case', async () => {
+  it('change their names, which are unique ignoring case', async () => {
     const [ed, fay] = [await join('ed'), await join('fay')];
     const done = await rename(ed.token, '  Edward \n Elric ');
     expect(done).to.deep.include({
@@ -92,14 +92,14 @@ describe('the people of the chat', function () {
     expect(status(await ask(base, 'PUT', '/users/me', { body: { userName: 'x' } }))).to.equal(401);
   });
 
-  it('get other roles from admins', async () => {
+  it('get roles from admins only', async () => {
     const gus = await join('gus');
     const made = await role(gus.id, 'admin');
     expect(made.status).to.equal(200);
     expect(made.body.user).to.deep.include({ id: gus.id, userName: 'gus', isAdmin: true });
     expect(made.body.user.createdAt).to.be.a('number');
     expect(status(await role(gus.id, 'admin'))).to.equal(200);
-    // The token that was handed out before says nothing of it: the log does.
+    // Roles are read from the log, not from the token.
     expect(status(await role(ada.id, 'admin', gus.token))).to.equal(200);
     expect((await role(gus.id, 'user')).body.user.isAdmin).to.equal(false);
     expect(status(await role(ada.id, 'admin', gus.token))).to.equal(403);
@@ -110,7 +110,7 @@ describe('the people of the chat', function () {
     expect(status(await ask(base, 'PUT', `/users/${gus.id}/role`, { body: { role: 'user' } }))).to.equal(401);
   });
 
-  it('are never without an admin', async () => {
+  it('always include an admin', async () => {
     const last = await role(ada.id, 'user');
     expect(last.status).to.equal(400);
     expect(last.body.error).to.be.a('string');
@@ -119,7 +119,7 @@ describe('the people of the chat', function () {
     expect(status(await ask(base, 'GET', '/auth/me', { token: ada.token }))).to.equal(200);
   });
 
-  it('are removed by admins, and their tokens end with them, on every node', async () => {
+  it('are removed by admins, which ends their sessions and streams on every node', async () => {
     const hal = await join('hal');
     expect(status(await remove(hal.id, hal.token))).to.equal(403);
     expect(status(await remove('unknown'))).to.equal(404);
@@ -141,7 +141,7 @@ describe('the people of the chat', function () {
     expect(again.id).not.to.equal(hal.id);
   });
 
-  it('leave, and are answered so once more when they ask with the same key', async () => {
+  it('leave, with the same answer for the same idempotency key', async () => {
     const ida = await join('ida');
     const headers = { 'idempotency-key': 'leaving' };
     const exit = () => ask(base, 'POST', '/users/exit', { token: ida.token, headers });
@@ -154,38 +154,38 @@ describe('the people of the chat', function () {
     expect(await named(ida.id)).to.equal(undefined);
   });
 
-  it('may remove themselves as admins, while there is another', async () => {
+  it('may remove themselves as admins while there is another', async () => {
     const jon = await join('jon');
     await role(jon.id, 'admin');
     const headers = { 'idempotency-key': 'going' };
-    const go = () => ask(base, 'DELETE', `/users/${jon.id}`, { token: jon.token, headers });
-    const [first, again] = [await go(), await go()];
+    const removeSelf = () => ask(base, 'DELETE', `/users/${jon.id}`, { token: jon.token, headers });
+    const [first, again] = [await removeSelf(), await removeSelf()];
     expect([first.status, again.status]).to.deep.equal([200, 200]);
     expect(again.body).to.deep.equal(first.body);
     expect(await named(jon.id)).to.equal(undefined);
   });
 
-  it('are told to everybody: who comes, is renamed, gets a role, goes', async () => {
+  it('are announced when they join, rename, change role and leave', async () => {
     const stream = await EventStream.to(other, { token: ada.token });
     const kim = await join('kim');
     await rename(kim.token, 'Kimberly');
     await role(kim.id, 'admin');
     await ask(base, 'POST', '/users/exit', { token: kim.token });
-    const about = await eventually(() => {
+    const events = await eventually(() => {
       const frames = stream.frames.filter(({ payload }) => payload.id === kim.id);
       return frames.some(({ type }) => type === 'USER_EXIT') && frames;
     });
-    expect(about.map(({ type }) => type)).to.deep.equal(['NEW_USER', 'UPDATE_USER', 'UPDATE_USER', 'USER_EXIT']);
-    const [made, named_, promoted, gone] = about.map(({ payload }) => payload);
+    expect(events.map(({ type }) => type)).to.deep.equal(['NEW_USER', 'UPDATE_USER', 'UPDATE_USER', 'USER_EXIT']);
+    const [made, named_, promoted, departed] = events.map(({ payload }) => payload);
     expect(made).to.include({ userName: 'kim', email: email('kim'), isAdmin: false });
     expect(made.createdAt).to.be.a('number');
     expect(named_).to.include({ userName: 'Kimberly', isAdmin: false });
     expect(promoted).to.include({ userName: 'Kimberly', isAdmin: true });
-    expect(gone).to.include({ userName: 'Kimberly' });
+    expect(departed).to.include({ userName: 'Kimberly' });
     stream.close();
   });
 
-  it('come back to what they have missed', async () => {
+  it('receive missed events when they reconnect', async () => {
     const first = await EventStream.to(base, { token: ada.token });
     const cursor = first.ids.at(-1)!;
     first.close();
@@ -193,35 +193,38 @@ describe('the people of the chat', function () {
     for (const at of [base, other])
       for (const how of [{ headers: { 'last-event-id': cursor }, query: '' }, { query: `?lastEventId=${cursor}` }]) {
         const back = await EventStream.to(at, { token: ada.token, ...how }, how.query);
-        // Those too who came shortly before, where the node had not come to them when the first stream began.
+        // A user added shortly before the first stream is delivered too.
         await eventually(() => back.frames.some(({ type, payload }) => type === 'NEW_USER' && payload.id === lea.id));
         back.close();
       }
   });
 
-  it('keep one admin when two demote, or remove, each other at once: fifty rounds, on one node and on two', async () => {
+  it('keep one admin when two demote each other concurrently, in fifty rounds on one node and on two', async () => {
     const [one, two] = [await join('max'), await join('ned')];
     await role(one.id, 'admin');
     await role(two.id, 'admin');
     await role(ada.id, 'user', one.token);
     for (let round = 0; round < 50; round++) {
-      const there = round % 2 ? base : other;
-      const [a, b] = await Promise.all([role(two.id, 'user', one.token, base), role(one.id, 'user', two.token, there)]);
+      const secondBase = round % 2 ? base : other;
+      const [a, b] = await Promise.all([
+        role(two.id, 'user', one.token, base),
+        role(one.id, 'user', two.token, secondBase),
+      ]);
       expect([a.status, b.status]).to.have.members([200, 403]);
       const admins = (await list()).filter(({ isAdmin }) => isAdmin).map(({ id }) => id);
       const [winner, loser] = a.status === 200 ? [one, two] : [two, one];
       expect(admins).to.deep.equal([winner.id]);
-      await eventually(async () => status(await role(loser.id, 'admin', winner.token, there)) === 200);
-      await eventually(async () => status(await role(loser.id, 'admin', loser.token, there)) === 200);
+      await eventually(async () => status(await role(loser.id, 'admin', winner.token, secondBase)) === 200);
+      await eventually(async () => status(await role(loser.id, 'admin', loser.token, secondBase)) === 200);
     }
     await role(ada.id, 'admin', one.token);
   });
 
-  it('are one of an email, whoever is faster: fifty rounds, on one node and on two', async () => {
+  it('are created once per email in concurrent sign-ins, in fifty rounds on one node and on two', async () => {
     for (let round = 0; round < 50; round++) {
       const body = { email: email(`race-${round}`) };
-      const there = round % 2 ? base : other;
-      const both = await Promise.all([base, there].map((at) => ask(at, 'POST', '/auth/dev-login', { body })));
+      const secondBase = round % 2 ? base : other;
+      const both = await Promise.all([base, secondBase].map((at) => ask(at, 'POST', '/auth/dev-login', { body })));
       expect(both.map(status)).to.deep.equal([200, 200]);
       const [a, b] = both.map(({ body: { user } }) => user);
       expect(a).to.deep.equal(b);

@@ -1,4 +1,4 @@
-/** Who waits for a page, and does not see its place any more when it is made. */
+/** Access is checked again when a page is ready, because it may have been revoked while the reader waited. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ import type { Rejection } from '../../../domain/shared/decider.js';
 import { accepted, type ChatNode, readerNamed, startChatNode } from '../../application/chat/node.js';
 import { context } from '../../support/toy-service.js';
 
-describe('a page that is waited for', function () {
+describe('rechecking access to a page', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -26,7 +26,7 @@ describe('a page that is waited for', function () {
     servers = await startServers();
     const database = `test_${randomUUID().slice(0, 8)}`;
     node = await startChatNode(servers, database);
-    // It hears nothing of what is done on the first one: it lags behind the log.
+    // This node projects nothing, so it lags behind the log.
     other = await startChatNode(servers, database, { projects: false });
     [ada, bob] = await Promise.all([node.join('ada'), node.join('bob')]);
   });
@@ -36,16 +36,16 @@ describe('a page that is waited for', function () {
     await servers?.stop();
   });
   beforeEach(async () => {
-    const wish = { name: randomUUID(), isPrivate: true, members: [bob.userId] };
-    channel = accepted(await node.channels.create(ada, wish, context())).body.channel.id;
+    const input = { name: randomUUID(), isPrivate: true, members: [bob.userId] };
+    channel = accepted(await node.channels.create(ada, input, context())).body.channel.id;
   });
 
-  const say = async (content: string) =>
+  const post = async (content: string) =>
     accepted(await node.messages.post(ada, channel, { content }, context())).body.message.id;
-  const out = async () => void accepted(await node.channels.update(ada, channel, { members: [] }, context()));
+  const removeBob = async () => void accepted(await node.channels.update(ada, channel, { members: [] }, context()));
   const page = (at: ChatNode) => at.reading.messages(readerNamed(bob.userId), channel, { limit: 500 });
 
-  /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
+  /** Bob's answer at a node when `meanwhile` happens while he waits and he reauthenticates as `then`. */
   async function frames(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
     const reader = { caller: bob, request: { bearer: 'his' }, guards: { user: async () => then } };
     return respondWithPage(
@@ -53,38 +53,38 @@ describe('a page that is waited for', function () {
       (who, seen) => at.visibility.channel(who, channel, seen),
       async () => {
         await meanwhile();
-        await say('about bob');
-        // Once the rows have it.
+        await post('about bob');
+        // Waits until the read model has the message.
         await page(node);
         return page(at);
       },
     );
   }
 
-  it('is given to who sees its channel still', async () => {
+  it('answers readers who still see the channel', async () => {
     expect(await frames(async () => {})).to.include({ status: 200 });
     expect(await frames(async () => {}, bob, other)).to.include({ status: 200 });
   });
 
-  it('is none for whose session has ended', async () => {
+  it('rejects readers whose session has ended', async () => {
     expect(await frames(async () => {}, unauthorized)).to.equal(unauthorized);
   });
 
-  it('is none for who was taken out: it shows what was said since', async () => {
-    expect(await frames(out)).to.include({ kind: 'not-found' });
+  it('rejects readers who were removed from the channel', async () => {
+    expect(await frames(removeBob)).to.include({ kind: 'not-found' });
   });
 
-  it('is none for who was taken out on another node, of which nothing was heard here yet', async () => {
-    expect(await frames(out, bob, other)).to.include({ kind: 'not-found' });
+  it('rejects readers who were removed on another node, before this node has the event', async () => {
+    expect(await frames(removeBob, bob, other)).to.include({ kind: 'not-found' });
   });
 
-  it('is none of a message’s versions either, nor of its thread', async () => {
-    const messageId = await say('about ada');
+  it('covers the history and the thread of a message', async () => {
+    const messageId = await post('about ada');
     const reader = { request: {}, caller: bob, guards: { user: async () => bob } };
-    const history = async (...asked: Parameters<typeof other.history>) => {
-      await out();
+    const history = async (...findsBefore: Parameters<typeof other.history>) => {
+      await removeBob();
       accepted(await node.messages.edit(ada, messageId, { content: 'about bob' }, context()));
-      return other.history(...asked);
+      return other.history(...findsBefore);
     };
     accepted(await other.visibility.message(bob, messageId));
     const own = { history: history as never, downloads: createBudget('few', 100), quotas: {} };
@@ -101,7 +101,7 @@ describe('a page that is waited for', function () {
     expect(thread).to.include({ kind: 'not-found' });
   });
 
-  it('is none of the audit log for who is no admin any more by the log up to what it shows', async () => {
+  it('rejects former admins reading the audit log, at the position of the page', async () => {
     const admin = async ({ ifPosition = 0n }) => (ifPosition < 9n ? ada : notAdmin);
     const audit = { list: async () => ({ position: 9n, pieces: async function* () {} }) };
     const deps = { audit, guards: { user: admin, admin }, downloads: createBudget('few', 100) };
@@ -110,7 +110,7 @@ describe('a page that is waited for', function () {
     expect(await route!.handle(request as never, ada)).to.equal(notAdmin);
   });
 
-  it('is one that was waited for also where it comes from memory, once the feed has told of the last', async () => {
+  it('serves a page from the cache only after the feed delivered the latest message', async () => {
     const stop = new AbortController();
     let [isHeld, go] = [Promise.resolve(), () => {}];
     const feeding = (async () => {
@@ -122,7 +122,7 @@ describe('a page that is waited for', function () {
           for (const handle of node.handlers) handle(decrypted as never);
         }
     })();
-    const ids = [await say('one'), await say('two'), await say('three')];
+    const ids = [await post('one'), await post('two'), await post('three')];
     const newest = { limit: 2 };
     const older = { limit: 1, before: ids[1]! };
     const shown = async (range: object) =>
@@ -133,12 +133,12 @@ describe('a page that is waited for', function () {
       isHeld = new Promise((resolve) => {
         go = resolve;
       });
-      await say('more');
+      await post('more');
       const waiting = shown(range);
-      const asked = node.finds();
+      const findsBefore = node.finds();
       go();
       expect(await waiting).not.to.have.property('fromCache');
-      expect(node.finds(), 'from memory').to.equal(asked);
+      expect(node.finds(), 'from memory').to.equal(findsBefore);
     }
     stop.abort();
     await feeding;

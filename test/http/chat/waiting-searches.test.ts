@@ -1,4 +1,4 @@
-/** Who waits for what a search finds, and sees less when it is found. */
+/** Access is checked again when a search has its hits, because it may have been revoked meanwhile. */
 import { expect } from 'chai';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
 import { createSearch, type SearchQuery } from '../../../application/chat/search/search-messages.js';
@@ -9,13 +9,13 @@ import type { Rejection } from '../../../domain/shared/decider.js';
 
 const [BOB, EVE] = ['b', 'e'].map((letter) => letter.repeat(22)) as [string, string];
 
-describe('a search that is waited for', () => {
+describe('rechecking access to search hits', () => {
   const bob: Caller = { userId: BOB, userName: 'bob', isAdmin: false, sessionId: 's' };
   const channel = (id: string, members: readonly string[]) => [id, { id, isPrivate: true, members }] as const;
   const [member, outsider] = [[channel('hidden', [BOB])], [channel('hidden', [])]];
-  const isSeen = [['about bob', 'hidden'] as const, ['his own', `dm:${BOB}_${EVE}`] as const];
+  const indexed = [['about bob', 'hidden'] as const, ['his own', `dm:${BOB}_${EVE}`] as const];
 
-  /** What is found by somebody, and who they are when it is; `heard`: how far this node knows of the log by itself. */
+  /** The hits of a caller who reauthenticates as `then`. `received`: the log position this node has processed. */
   async function found(
     who: Caller,
     { then = who as Caller | Rejection, before = member, after = member, received = 100n } = {},
@@ -27,7 +27,7 @@ describe('a search that is waited for', () => {
     };
     const find = async ({ isVisible }: SearchQuery) => {
       isFound = true;
-      const hits = isSeen.map(([content, channelId]) => ({
+      const hits = indexed.map(([content, channelId]) => ({
         id: 'm',
         channelId,
         author: EVE,
@@ -50,16 +50,16 @@ describe('a search that is waited for', () => {
     return JSON.parse(String(answer.text)).messages.map(({ content }: { content: string }) => content);
   }
 
-  it('finds for who sees it still', async () => {
+  it('returns hits that the caller still sees', async () => {
     expect(await found(bob)).to.deep.equal(['about bob', 'his own']);
   });
 
-  it('finds nothing in what they were taken out of, as far as the index has come', async () => {
+  it('drops hits of a channel that the caller was removed from', async () => {
     expect(await found(bob, { after: outsider })).to.deep.equal(['his own']);
     expect(await found(bob, { after: outsider, received: 1n })).to.deep.equal(['his own']);
   });
 
-  it('finds for who is no admin any more what anybody finds, and nothing for whose session has ended', async () => {
+  it('drops hits of former admins, and rejects ended sessions', async () => {
     const admin = { ...bob, isAdmin: true };
     const all = { before: outsider, after: outsider };
     expect(await found(admin, all)).to.deep.equal(['about bob', 'his own']);
@@ -93,7 +93,7 @@ describe('a search that is waited for', () => {
     const outcome = ask(client.signal).catch((error: unknown) => error);
     await new Promise(setImmediate);
     client.abort();
-    // Before the others finish.
+    // Before the other searches finish.
     const first = await Promise.race([outcome, new Promise((resolve) => setTimeout(resolve, 1000, 'still queued'))]);
     finish();
     await Promise.all([...others, outcome]);

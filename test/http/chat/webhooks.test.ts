@@ -1,4 +1,4 @@
-/** Webhooks over HTTP, on two nodes: who makes them, what they say, and whose tokens are good; by the contract's tables. */
+/** Webhooks over HTTP, on two nodes: creation, messages, tokens and events. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, EventStream, type Member } from '../../support/chat-client.js';
@@ -25,14 +25,14 @@ describe('webhooks of the chat', function () {
     (await as(chat.admin.token, 'POST', '/channels', { name, ...more })).body.channel.id as string;
   const create = (body: unknown, token: string | undefined = chat.admin.token, headers = {}) =>
     as(token, 'POST', '/webhooks', body, headers);
-  const made = async (name: string, channelId: string) => (await create({ name, channelId })).body.webhook;
-  const say = (id: string, token: string | undefined, content: unknown, base = chat.base) =>
+  const createdIn = async (name: string, channelId: string) => (await create({ name, channelId })).body.webhook;
+  const postAs = (id: string, token: string | undefined, content: unknown, base = chat.base) =>
     ask(base, 'POST', `/webhooks/${id}/messages`, { token, body: { content } });
   const list = async () => (await as(chat.admin.token, 'GET', '/webhooks')).body.webhooks;
   const messagesOf = async (channelId: string, token = bob.token) =>
     (await as(token, 'GET', `/channels/${channelId}/messages`)).body.messages;
 
-  it('are made by admins, and tell their token once', async () => {
+  it('are created by admins, and show their token once', async () => {
     const done = await create({ name: ' CI ', channelId: open });
     expect(done.status).to.equal(200);
     const { webhook } = done.body;
@@ -45,7 +45,7 @@ describe('webhooks of the chat', function () {
     expect(JSON.stringify(await list())).not.to.include(token);
   });
 
-  it('are the same, token and all, when they are asked for once more by the same key', async () => {
+  it('are created once per idempotency key, with the same token', async () => {
     const headers = { 'idempotency-key': 'one-hook' };
     const body = { name: 'Once', channelId: open };
     const first = await create(body, chat.admin.token, headers);
@@ -56,7 +56,7 @@ describe('webhooks of the chat', function () {
   });
 
   it('are for admins only', async () => {
-    const { id } = await made('Mine', open);
+    const { id } = await createdIn('Mine', open);
     for (const [token, status] of [
       [bob.token, 403],
       [undefined, 401],
@@ -71,7 +71,7 @@ describe('webhooks of the chat', function () {
     }
   });
 
-  it('have a name and a channel that is there', async () => {
+  it('require a name and an existing channel', async () => {
     for (const name of ['', ' ', 'x'.repeat(81), 7, undefined])
       expect((await create({ name, channelId: open })).status, String(name)).to.equal(400);
     for (const channelId of [undefined, 7, null])
@@ -80,10 +80,10 @@ describe('webhooks of the chat', function () {
     expect((await as(chat.admin.token, 'DELETE', '/webhooks/unknown')).status).to.equal(404);
   });
 
-  it('say something in their channel, under their name, as a bot', async () => {
-    const hook = await made('Deploys', open);
+  it('post to their channel under their name, as a bot', async () => {
+    const hook = await createdIn('Deploys', open);
     const stream = await EventStream.to(chat.bases[1]!, { token: eve.token });
-    const done = await say(hook.id, hook.token, 'ready, @bob and @channel');
+    const done = await postAs(hook.id, hook.token, 'ready, @bob and @channel');
     expect(done.status).to.equal(200);
     const { message } = done.body;
     const author = { id: `webhook:${hook.id}`, userName: 'Deploys', isBot: true };
@@ -103,22 +103,22 @@ describe('webhooks of the chat', function () {
     stream.close();
   });
 
-  it('say nothing that is blank or too long', async () => {
-    const hook = await made('Short', open);
+  it('reject blank and oversized content', async () => {
+    const hook = await createdIn('Short', open);
     for (const content of ['', ' \n', 'x'.repeat(8001), 7, null, undefined])
-      expect((await say(hook.id, hook.token, content)).status, String(content)).to.equal(400);
-    expect((await say(hook.id, hook.token, '😀'.repeat(8000))).status).to.equal(200);
+      expect((await postAs(hook.id, hook.token, content)).status, String(content)).to.equal(400);
+    expect((await postAs(hook.id, hook.token, '😀'.repeat(8000))).status).to.equal(200);
   });
 
-  it('speak by their own tokens alone, on every node', async () => {
-    const [one, two] = [await made('One', open), await made('Two', open)];
+  it('authenticate with their own tokens only, on every node', async () => {
+    const [one, two] = [await createdIn('One', open), await createdIn('Two', open)];
     for (const base of chat.bases) {
-      expect((await say(one.id, one.token, 'hi', base)).status).to.equal(200);
-      expect((await say(one.id, two.token, 'hi', base)).status).to.equal(403);
-      expect((await say(one.id, undefined, 'hi', base)).status).to.equal(401);
-      expect((await say(one.id, 'f'.repeat(64), 'hi', base)).status).to.equal(401);
-      expect((await say(one.id, chat.admin.token, 'hi', base)).status).to.equal(401);
-      expect((await say('unknown', one.token, 'hi', base)).status).to.equal(404);
+      expect((await postAs(one.id, one.token, 'hi', base)).status).to.equal(200);
+      expect((await postAs(one.id, two.token, 'hi', base)).status).to.equal(403);
+      expect((await postAs(one.id, undefined, 'hi', base)).status).to.equal(401);
+      expect((await postAs(one.id, 'f'.repeat(64), 'hi', base)).status).to.equal(401);
+      expect((await postAs(one.id, chat.admin.token, 'hi', base)).status).to.equal(401);
+      expect((await postAs('unknown', one.token, 'hi', base)).status).to.equal(404);
     }
     const headers = { authorization: one.token };
     const bare = await ask(chat.base, 'POST', `/webhooks/${one.id}/messages`, {
@@ -128,8 +128,8 @@ describe('webhooks of the chat', function () {
     expect(bare.status).to.equal(401);
   });
 
-  it('are nobody elsewhere', async () => {
-    const { token } = await made('Nobody', open);
+  it('have no access to other routes', async () => {
+    const { token } = await createdIn('Nobody', open);
     for (const [method, path, body] of [
       ['GET', '/channels', undefined],
       ['GET', `/channels/${open}/messages`, undefined],
@@ -141,36 +141,36 @@ describe('webhooks of the chat', function () {
       expect((await as(token, method, path, body)).status, path).to.equal(401);
   });
 
-  it('speak no more once they are removed; what they said stays', async () => {
-    const hook = await made('Gone', open);
-    const { message } = (await say(hook.id, hook.token, 'still here')).body;
+  it('cannot post once removed; their messages stay', async () => {
+    const hook = await createdIn('Gone', open);
+    const { message } = (await postAs(hook.id, hook.token, 'still here')).body;
     const headers = { 'idempotency-key': 'removing' };
     const remove = () => as(chat.admin.token, 'DELETE', `/webhooks/${hook.id}`, undefined, headers);
     for (const done of [await remove(), await remove()])
       expect(done).to.deep.include({ status: 200, body: { success: true } });
     expect((await as(chat.admin.token, 'DELETE', `/webhooks/${hook.id}`)).status).to.equal(404);
-    expect((await say(hook.id, hook.token, 'more')).status).to.equal(404);
+    expect((await postAs(hook.id, hook.token, 'more')).status).to.equal(404);
     expect((await messagesOf(open)).map(({ id }: { id: string }) => id)).to.include(message.id);
-    const kept = (await messagesOf(open)).find(({ id }: { id: string }) => id === message.id);
-    expect(kept.author.userName).to.equal('Gone');
+    const remaining = (await messagesOf(open)).find(({ id }: { id: string }) => id === message.id);
+    expect(remaining.author.userName).to.equal('Gone');
   });
 
-  it('go with their channel', async () => {
+  it('are removed with their channel', async () => {
     const short = await channel('Short-lived');
-    const hook = await made('Short-lived', short);
+    const hook = await createdIn('Short-lived', short);
     await as(chat.admin.token, 'DELETE', `/channels/${short}`);
     expect((await list()).map(({ id }: { id: string }) => id)).not.to.include(hook.id);
-    expect((await say(hook.id, hook.token, 'hi')).status).to.equal(404);
+    expect((await postAs(hook.id, hook.token, 'hi')).status).to.equal(404);
   });
 
-  it('are told to those who see the channel, as is what they say', async () => {
+  it('are announced, with their messages, to users who see the channel', async () => {
     const streams = await Promise.all([bob, eve, chat.admin].map(({ token }) => EventStream.to(chat.base, { token })));
-    const hook = await made('Quiet', closed);
-    await say(hook.id, hook.token, 'psst');
+    const hook = await createdIn('Quiet', closed);
+    await postAs(hook.id, hook.token, 'psst');
     await as(chat.admin.token, 'DELETE', `/webhooks/${hook.id}`);
-    const last = await made('Loud', open);
-    for (const [stream, sees] of streams.map((each, index) => [each, index !== 1] as const)) {
-      // Of one that was made before these streams began they may hear as well.
+    const last = await createdIn('Loud', open);
+    for (const [stream, canSee] of streams.map((each, index) => [each, index !== 1] as const)) {
+      // The stream may also contain webhooks created before it started.
       const frames = await eventually(() => {
         const all = stream.frames.filter(({ type }) => type === 'NEW_WEBHOOK');
         return (
@@ -178,12 +178,12 @@ describe('webhooks of the chat', function () {
           all.filter(({ payload }) => [hook.id, last.id].includes(payload.id))
         );
       });
-      expect(frames.map(({ payload }) => payload.name)).to.deep.equal(sees ? ['Quiet', 'Loud'] : ['Loud']);
+      expect(frames.map(({ payload }) => payload.name)).to.deep.equal(canSee ? ['Quiet', 'Loud'] : ['Loud']);
       expect(frames.at(-1)!.payload).to.include({ id: last.id, channelId: open, createdBy: chat.admin.id });
       expect(frames.at(-1)!.payload).not.to.have.any.keys('token', 'tokenHash');
       const others = stream.frames.filter(({ type }) => ['DELETE_WEBHOOK', 'NEW_MESSAGE'].includes(type));
-      expect(others.map(({ type }) => type)).to.deep.equal(sees ? ['NEW_MESSAGE', 'DELETE_WEBHOOK'] : []);
-      if (sees) expect(others[1]!.payload).to.deep.equal({ id: hook.id, channelId: closed });
+      expect(others.map(({ type }) => type)).to.deep.equal(canSee ? ['NEW_MESSAGE', 'DELETE_WEBHOOK'] : []);
+      if (canSee) expect(others[1]!.payload).to.deep.equal({ id: hook.id, channelId: closed });
       stream.close();
     }
   });

@@ -1,4 +1,4 @@
-/** Bodies that come in many small pieces: they pass in turns with everybody else, and not in any number. */
+/** Bodies in many small chunks: they are processed in turns with other work, and their number is limited. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { watchChunks } from '../../../adapters/http/hardening/body-limits.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
-const CRUMB = '1\r\nx\r\n';
+const TINY_CHUNK = '1\r\nx\r\n';
 const PIECE = '14\r\n{"message":"hello"}\n\r\n';
 const END = '0\r\n\r\n';
 
-describe('a body in crumbs', () => {
+describe('body in many small chunks', () => {
   let toys: Toys;
   const open: Socket[] = [];
   before(async () => {
@@ -28,7 +28,7 @@ describe('a body in crumbs', () => {
   });
   after(() => toys.close());
 
-  /** All that came back, once the other side has ended; `rest` is sent for as long as it takes it. */
+  /** All that was received until the server closed; `rest` is sent repeatedly for as long as possible. */
   async function send(path: string, body: string, rest?: string): Promise<string> {
     const socket = connect(toys.port, '127.0.0.1');
     open.push(socket);
@@ -47,33 +47,33 @@ describe('a body in crumbs', () => {
     return received;
   }
 
-  it('passes where a client writes line by line', async () => {
+  it('is accepted when a client writes line by line', async () => {
     const answer = await send('/raw', PIECE.repeat(20_000) + END);
     expect(answer).to.include(`{"bytes":${20_000 * 20}}`);
   });
 
-  it('lets others have their turn, though it came at once', async () => {
+  it('yields to other work, even when all chunks arrive together', async () => {
     const body = new Readable({ read() {} });
-    let told = 0;
+    let chunks = 0;
     const onTooMany = () => expect.fail('there are not');
-    watchChunks(body, { onChunk: () => told++, onTooMany });
-    for (let crumb = 0; crumb < 2000; crumb++) body.push('x');
+    watchChunks(body, { onChunk: () => chunks++, onTooMany });
+    for (let n = 0; n < 2000; n++) body.push('x');
     body.push(null);
     body.on('data', () => {});
     await new Promise(setImmediate);
-    expect(told).to.be.within(1, 1000);
+    expect(chunks).to.be.within(1, 1000);
     await once(body, 'end');
-    expect(told).to.equal(2000);
+    expect(chunks).to.equal(2000);
   });
 
-  it('is given up when there are far too many for so few bytes', async () => {
-    const answer = await send('/raw', CRUMB.repeat(12_000) + END);
+  it('is rejected when there are far too many chunks for its size', async () => {
+    const answer = await send('/raw', TINY_CHUNK.repeat(12_000) + END);
     expect(answer).to.match(/^HTTP\/1.1 400 /);
     expect(answer).to.include('"error":"The body is sent in too many small chunks"');
   });
 
-  it('loses its connection when it goes on and on, and also where nobody reads it', async () => {
-    await send('/raw', CRUMB, CRUMB.repeat(1000));
-    await send('/nowhere', CRUMB, CRUMB.repeat(1000));
+  it('closes the connection when the chunks do not end, also on unknown routes', async () => {
+    await send('/raw', TINY_CHUNK, TINY_CHUNK.repeat(1000));
+    await send('/nowhere', TINY_CHUNK, TINY_CHUNK.repeat(1000));
   });
 });

@@ -1,4 +1,4 @@
-/** What one connection may cost the others: requests that wait for no answer, and answers that nobody reads. */
+/** Limits on a single connection: pipelined requests, and responses that the client does not read. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-describe('one connection', () => {
+describe('limits on a single connection', () => {
   const open: Socket[] = [];
   afterEach(() => {
     for (const socket of open.splice(0)) socket.destroy();
@@ -23,25 +23,25 @@ describe('one connection', () => {
     return socket;
   }
 
-  describe('with many requests at once', () => {
+  describe('pipelined requests', () => {
     let toys: Toys;
-    const begun: string[] = [];
+    const started: string[] = [];
     let release = () => {};
     before(async () => {
-      const held = new Promise<void>((resolve) => {
+      const released = new Promise<void>((resolve) => {
         release = resolve;
       });
       const handle = async ({ params: { id = '' } }: { params: { readonly [name: string]: string } }) => {
-        begun.push(id);
-        if (id === 'held') await held;
+        started.push(id);
+        if (id === 'held') await released;
         return { status: 200, body: { id } };
       };
       toys = await serveToys([echo({ method: 'GET', path: '/toys/:id', handle })]);
     });
-    beforeEach(() => begun.splice(0));
+    beforeEach(() => started.splice(0));
     after(() => toys.close());
 
-    it('has the next begun when the one before is answered, and all answered in order', async () => {
+    it('are started one after another, and answered in order', async () => {
       const socket = dial(toys.port);
       let received = '';
       socket.on('data', (piece) => {
@@ -49,29 +49,29 @@ describe('one connection', () => {
       });
       const ids = ['held', '1', '2', '3'];
       socket.write(ids.map((id) => GET(`/toys/${id}`)).join(''));
-      await eventually(() => begun.length > 0);
+      await eventually(() => started.length > 0);
       expect((await toys.ask('/toys/other')).json).to.deep.equal({ id: 'other' });
-      expect(begun).to.deep.equal(['held', 'other']);
+      expect(started).to.deep.equal(['held', 'other']);
       release();
       await eventually(() => received.includes('{"id":"3"}'));
       expect([...received.matchAll(/"id":"(\w+)"/g)].map(([, id]) => id)).to.deep.equal(ids);
     });
 
-    it('is cut when it sends thousands without waiting, with none of the rest begun', async () => {
+    it('close the connection when there are thousands, without starting the rest', async () => {
       const socket = dial(toys.port);
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.write(GET('/toys/1').repeat(5000));
       await closed;
-      expect(begun.length).to.be.below(200);
+      expect(started.length).to.be.below(200);
       expect((await toys.ask('/toys/other')).status).to.equal(200);
     });
   });
 
-  describe('that does not read its answer', () => {
+  describe('unread responses', () => {
     const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
 
-    /** Answers everything with what is larger than a network takes unread. */
-    async function serving(bound: ReturnType<typeof limitUnreadResponses>) {
+    /** A server that answers everything with a response larger than socket buffers. */
+    async function startServer(bound: ReturnType<typeof limitUnreadResponses>) {
       const sockets: Socket[] = [];
       const server = createServer((_, response) => {
         bound(response);
@@ -96,8 +96,8 @@ describe('one connection', () => {
       };
     }
 
-    it('is cut after a while', async () => {
-      const server = await serving(
+    it('close the connection after a while', async () => {
+      const server = await startServer(
         limitUnreadResponses({
           budget: createBudget('unread', 100 * LARGE.length),
           networkOf: () => 'x',
@@ -109,22 +109,22 @@ describe('one connection', () => {
       await server.close();
     });
 
-    it('is cut before its time when others wait to be read, the longest first', async () => {
+    it('close the longest unread connections first when the budget is exceeded', async () => {
       const networks = ['a', 'b', 'c', 'd'];
       const budget = createBudget('unread', 2.5 * LARGE.length);
-      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
-      for (let asked = 0; asked < 4; asked++) await server.ask();
+      const server = await startServer(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
+      for (let n = 0; n < 4; n++) await server.ask();
       await eventually(() => server.sockets.filter(({ destroyed }) => destroyed).length === 2);
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([true, true, false, false]);
       await server.close();
       await eventually(() => budget.used() === 0);
     });
 
-    it('is cut for one of its own network where that has had its share, and others wait on', async () => {
+    it('close a connection of the network that exceeds its share, and spare others', async () => {
       const networks = ['other', 'greedy', 'greedy', 'greedy'];
       const budget = createBudget('unread', 5 * LARGE.length);
-      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
-      for (let asked = 0; asked < 4; asked++) await server.ask();
+      const server = await startServer(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
+      for (let n = 0; n < 4; n++) await server.ask();
       await eventually(() => server.sockets.some(({ destroyed }) => destroyed));
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([false, true, false, false]);
       await server.close();

@@ -1,4 +1,4 @@
-/** How many connections there may be, and which of them goes when there are more. */
+/** Limits on the number of connections, and which of them are closed for new ones. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -12,22 +12,22 @@ import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
 const PROXY = '127.0.0.9';
 
-describe('connections', () => {
+describe('connection limits', () => {
   let toys: Toys;
   let others: Toys;
   const clients: Socket[] = [];
-  let begun: number;
+  let started: number;
   let answer: () => void;
   let connections: Budget;
   beforeEach(async () => {
     connections = createBudget('connections', 3);
     const limit = createConnectionLimit(connections, (address) => (address === PROXY ? undefined : networkOf(address)));
-    begun = 0;
+    started = 0;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
     const handle = async () => {
-      begun++;
+      started++;
       await answered;
       return { status: 202 };
     };
@@ -44,8 +44,8 @@ describe('connections', () => {
     await others.close();
   });
 
-  /** From another address of the loopback network, or the usual one. */
-  const come = async ({ port }: Toys, localAddress = '127.0.0.1') => {
+  /** Connects from a loopback address, by default the usual one. */
+  const dial = async ({ port }: Toys, localAddress = '127.0.0.1') => {
     const client = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
     clients.push(client);
     await once(client, 'connect');
@@ -56,75 +56,75 @@ describe('connections', () => {
     const [answer] = await once(client, 'data');
     expect(String(answer)).to.match(/^HTTP\/1\.1 20[02] /);
   };
-  /** Told why, and closed. */
-  const refused = async (client: Socket, status: number) => {
-    let told = '';
+  /** Expects an answer with this status, and the connection closed. */
+  const expectRefused = async (client: Socket, status: number) => {
+    let received = '';
     client.on('data', (bytes) => {
-      told += bytes;
+      received += bytes;
     });
     client.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(client, 'close');
-    expect(told).to.match(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(told).to.match(/^retry-after: \d+$/im);
-    expect(told).to.match(/^connection: close$/im);
+    expect(received).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(received).to.match(/^retry-after: \d+$/im);
+    expect(received).to.match(/^connection: close$/im);
   };
   const closed = (client: Socket) => (client.destroyed ? undefined : once(client, 'close'));
 
-  it('that are too many, of all ports together, cost the one that has been idle longest', async () => {
-    const first = await come(others);
+  it('close the connection that has been idle longest, across all ports', async () => {
+    const first = await dial(others);
     await ask(first, '/toys');
-    // Of one port they are taken in the order in which they came.
-    const silent = await come(toys);
-    const later = await come(toys);
+    // Connections of one port are accepted in order.
+    const silent = await dial(toys);
+    const later = await dial(toys);
     await ask(first, '/toys');
-    const last = await come(toys);
+    const last = await dial(toys);
     await closed(silent);
     for (const client of [first, later, last]) await ask(client, '/toys');
-    await come(toys);
+    await dial(toys);
     await closed(first);
     for (const client of [later, last]) await ask(client, '/toys');
   });
 
-  it('that come when there is nothing else left cost their own network one that is idle', async () => {
-    const others = [await come(toys, '127.0.0.2'), await come(toys, '127.0.0.2')];
-    const own = await come(toys);
+  it('close an idle connection of the same network when others are at work', async () => {
+    const others = [await dial(toys, '127.0.0.2'), await dial(toys, '127.0.0.2')];
+    const own = await dial(toys);
     await ask(own, '/toys');
-    const later = await come(toys);
+    const later = await dial(toys);
     await closed(own);
     for (const client of [...others, later]) await ask(client, '/toys');
-    await come(toys, '127.0.0.3');
+    await dial(toys, '127.0.0.3');
     await closed(others[0]!);
     for (const client of [others[1]!, later]) await ask(client, '/toys');
   });
 
-  it('that wait for an answer are kept: the new one is told, and when one has left there is budget again', async () => {
-    const held = [await come(toys), await come(others, '127.0.0.2'), await come(toys, '127.0.0.3')];
+  it('keep connections that wait for an answer; a new one gets 503 until one is closed', async () => {
+    const held = [await dial(toys), await dial(others, '127.0.0.2'), await dial(toys, '127.0.0.3')];
     const waiting = held.map((client) => ask(client, '/slow'));
-    while (begun < held.length) await new Promise(setImmediate);
-    const silent = await come(toys, '127.0.0.4');
-    const newcomer = await come(toys, '127.0.0.4');
+    while (started < held.length) await new Promise(setImmediate);
+    const silent = await dial(toys, '127.0.0.4');
+    const excess = await dial(toys, '127.0.0.4');
     await closed(silent);
-    await refused(newcomer, 503);
+    await expectRefused(excess, 503);
     answer();
     await Promise.all(waiting);
     held[1]!.destroy();
     await others.close();
-    await ask(await come(toys, '127.0.0.4'), '/toys');
+    await ask(await dial(toys, '127.0.0.4'), '/toys');
     for (const client of [held[0]!, held[2]!]) await ask(client, '/toys');
   });
 
-  it('that wait for an answer are of no network all there may be', async () => {
-    const held = [await come(toys), await come(toys), await come(toys)];
+  it('leave part of the budget to other networks, with 429 for the excess', async () => {
+    const held = [await dial(toys), await dial(toys), await dial(toys)];
     const waiting = held.slice(0, 2).map((client) => ask(client, '/slow'));
-    while (begun < waiting.length) await new Promise(setImmediate);
-    await refused(held[2]!, 429);
-    await ask(await come(toys, '127.0.0.2'), '/toys');
+    while (started < waiting.length) await new Promise(setImmediate);
+    await expectRefused(held[2]!, 429);
+    await ask(await dial(toys, '127.0.0.2'), '/toys');
     answer();
     await Promise.all(waiting);
-    await ask(await come(toys), '/toys');
+    await ask(await dial(toys), '/toys');
   });
 
-  it('that would change their protocol are told the same', async () => {
+  it('apply to WebSocket upgrades', async () => {
     const connections = createBudget('connections', 3);
     const talk = await serveTalk({ connections: createConnectionLimit(connections, networkOf) });
     for (let nth = 0; nth < 2; nth++) await talk.open();
@@ -138,34 +138,34 @@ describe('connections', () => {
     await talk.close();
   });
 
-  it('of a proxy, which are of many callers, are all there may be', async () => {
-    const held = [await come(toys, PROXY), await come(toys, PROXY), await come(toys, PROXY)];
+  it('allow a proxy to use the whole budget', async () => {
+    const held = [await dial(toys, PROXY), await dial(toys, PROXY), await dial(toys, PROXY)];
     const waiting = held.map((client) => ask(client, '/slow'));
-    while (begun < waiting.length) await new Promise(setImmediate);
-    await refused(await come(toys), 503);
+    while (started < waiting.length) await new Promise(setImmediate);
+    await expectRefused(await dial(toys), 503);
     answer();
     await Promise.all(waiting);
   });
 
-  it('that ask for more at once are waiting until the last of it is answered', async () => {
-    const client = await come(toys);
+  it('treat a pipelined connection as busy until its last answer', async () => {
+    const client = await dial(toys);
     client.write('GET /toys HTTP/1.1\r\nHost: x\r\n\r\nGET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
-    while (begun < 1) await new Promise(setImmediate);
-    const silent = [await come(toys), await come(toys)];
-    await come(toys);
+    while (started < 1) await new Promise(setImmediate);
+    const silent = [await dial(toys), await dial(toys)];
+    await dial(toys);
     await closed(silent[0]!);
-    let got = '';
+    let received = '';
     client.on('data', (bytes) => {
-      got += bytes;
+      received += bytes;
     });
     answer();
-    while (!got.includes(' 202 ')) {
+    while (!received.includes(' 202 ')) {
       expect(client.destroyed).to.equal(false);
       await new Promise(setImmediate);
     }
   });
 
-  it('leave the process the files it opens itself, within what the system allows it', () => {
+  it('leave the process files of its own, within the limits of the system', () => {
     const limits = (files: string) => `Max processes  1000  1000  processes\nMax open files   ${files}   9  files\n`;
     expect(maxConnections(10_000, limits('2000'))).to.equal(2000 - 256);
     expect(maxConnections(10_000, limits('400'))).to.equal(200);

@@ -1,4 +1,4 @@
-/** Bodies that stall or trickle: they are given up, whatever they hold is free again, and slow uplinks still pass. */
+/** Bodies that stall or trickle are given up and release their budget; slow but steady uploads succeed. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 const LIMIT = 8 * MEBIBYTE;
 const WINDOW_MS = 5000;
 
-describe('a slow body', () => {
+describe('slow request body', () => {
   let toys: Toys;
   const time = fakeClock();
   const budget = createBudget('large', 4.5 * LIMIT * BODY_COST);
@@ -46,15 +46,15 @@ describe('a slow body', () => {
   });
   after(() => toys.close());
 
-  interface Sending {
+  interface PartialRequest {
     readonly socket: Socket;
-    /** All that came back, once the other side has ended. */
+    /** All that was received, once the server has closed the connection. */
     readonly answer: Promise<string>;
-    /** Sends so many bytes more, and resolves when the server has read them. */
+    /** Sends more bytes; resolves when the server has read them. */
     send(bytes: number): Promise<void>;
   }
 
-  async function begin(path: string, length: number, caller = ''): Promise<Sending> {
+  async function beginRequest(path: string, length: number, caller = ''): Promise<PartialRequest> {
     const socket = connect(toys.port, '127.0.0.1');
     open.push(socket);
     let received = '';
@@ -82,15 +82,15 @@ describe('a slow body', () => {
       },
     };
   }
-  /** Time passes, and what came in meanwhile is looked at. */
+  /** Lets one time window pass, and the server process what arrived. */
   async function windowPasses() {
     time.pass(WINDOW_MS);
     await new Promise(setImmediate);
     await new Promise(setImmediate);
   }
 
-  it('that stalls is answered 408, its connection closed, and its budget free for others', async () => {
-    const stalled = await Promise.all([1, 2, 3].map(() => begin('/raw', LIMIT)));
+  it('that stalls gets 408, and releases its connection and budget', async () => {
+    const stalled = await Promise.all([1, 2, 3].map(() => beginRequest('/raw', LIMIT)));
     for (const { send } of stalled) await send(LIMIT - 1);
     expect((await toys.post('/raw', 'x'.repeat(1000))).status).to.equal(429);
     await windowPasses();
@@ -105,9 +105,9 @@ describe('a slow body', () => {
     expect((await toys.post('/raw', 'x'.repeat(1000))).json).to.deep.equal({ bytes: 1000 });
   });
 
-  it('that trickles is none the better, on any route', async () => {
-    const small = await begin('/json', 10_000);
-    const large = await begin('/raw', LIMIT);
+  it('that trickles gets 408 on any route', async () => {
+    const small = await beginRequest('/json', 10_000);
+    const large = await beginRequest('/raw', LIMIT);
     await small.send(1000);
     await large.send(10_000);
     await windowPasses();
@@ -115,22 +115,22 @@ describe('a slow body', () => {
     expect(await large.answer).to.match(/^HTTP\/1\.1 408 /);
   });
 
-  it('that comes at 32 KB a second passes, however long it takes', async () => {
-    const { socket, answer, send } = await begin('/raw', 2 * MEBIBYTE);
+  it('that arrives at 32 KB a second is accepted, however long it takes', async () => {
+    const { socket, answer, send } = await beginRequest('/raw', 2 * MEBIBYTE);
     const window = (32_000 * WINDOW_MS) / 1000;
-    let left = 2 * MEBIBYTE;
-    for (; left > window; left -= window) {
+    let remaining = 2 * MEBIBYTE;
+    for (; remaining > window; remaining -= window) {
       await send(window);
       await windowPasses();
     }
-    socket.end(Buffer.alloc(left, 0x20));
-    const told = await answer;
-    expect(told).to.match(/^HTTP\/1\.1 200 /);
-    expect(told).to.include(`{"bytes":${2 * MEBIBYTE}}`);
+    socket.end(Buffer.alloc(remaining, 0x20));
+    const received = await answer;
+    expect(received).to.match(/^HTTP\/1\.1 200 /);
+    expect(received).to.include(`{"bytes":${2 * MEBIBYTE}}`);
   });
 
-  it('takes no more than its caller has a share, and leaves some for others', async () => {
-    const stalled = await begin('/shared', 1000, 'one');
+  it("uses at most its caller's share of the budget", async () => {
+    const stalled = await beginRequest('/shared', 1000, 'one');
     stalled.socket.write(Buffer.alloc(500));
     await eventually(() => shared.used() === 500 * BODY_COST);
     const from = async (caller: string, bytes: number) =>
@@ -144,8 +144,8 @@ describe('a slow body', () => {
     expect(await from('one', 1000)).to.equal(200);
   });
 
-  it('that nobody reads keeps its connection no longer either', async () => {
-    const { answer } = await begin('/unread', 1000);
+  it('that is never read does not keep its connection open', async () => {
+    const { answer } = await beginRequest('/unread', 1000);
     await eventually(() => open[0]!.bytesRead > 0);
     await windowPasses();
     await windowPasses();

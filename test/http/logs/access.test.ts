@@ -1,18 +1,18 @@
-/** Who is let in at all: what a web page must not get through, whose browser may be. */
+/** Access to the log service, in particular by web pages of other sites. */
 import { expect } from 'chai';
 import { type LogsAccess, logsPolicy } from '../../../adapters/http/logs/policy.js';
 import { send } from '../../support/raw-http.js';
 import { asking, echo, serveToys, type Toys } from '../toy-http-service.js';
 
-describe('an open log service', () => {
-  async function opened(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
+describe('log service without credentials', () => {
+  async function withService(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
     const policy = logsPolicy('1.0.0', { open: true, password: false, host: '127.0.0.1', ...access });
     const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], policy);
     await work(toys).finally(toys.close);
   }
 
-  it('answers this machine, whatever it calls itself', () =>
-    opened({}, async (toys) => {
+  it('answers requests under local host names and from local origins', () =>
+    withService({}, async (toys) => {
       for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3003', '127.8.8.8', '[::1]:3003', '[::1]']) {
         expect(await asking(toys)({ host }), host).to.equal(200);
       }
@@ -21,8 +21,8 @@ describe('an open log service', () => {
       }
     }));
 
-  it('refuses a page of another site, also its preflight, whatever path it asks for', () =>
-    opened({}, async (toys) => {
+  it('rejects pages of other sites, including preflights, on every path', () =>
+    withService({}, async (toys) => {
       for (const origin of [
         'https://evil.example',
         'null',
@@ -43,15 +43,15 @@ describe('an open log service', () => {
       expect(refused.headers).not.to.have.property('access-control-allow-origin');
     }));
 
-  it('refuses a name that was made to point here', () =>
-    opened({}, async (toys) => {
+  it('rejects host names that only resolve to this machine', () =>
+    withService({}, async (toys) => {
       for (const host of ['evil.example', 'evil.example:3003', 'localhost.evil.example', '127.0.0.1.nip.io']) {
         expect(await asking(toys)({ host }), host).to.equal(403);
       }
     }));
 
-  it('refuses what a page of another site embeds, and answers who follows a link', () =>
-    opened({}, async (toys) => {
+  it('rejects embedding by other sites, and answers links', () =>
+    withService({}, async (toys) => {
       const embedded = (mode: string, destination: string, site = 'cross-site') =>
         asking(toys)({
           host: 'localhost',
@@ -67,8 +67,8 @@ describe('an open log service', () => {
         expect(await embedded('no-cors', 'image', site), site).to.equal(200);
     }));
 
-  it('goes by the host of an absolute target, whatever the Host header says', () =>
-    opened({}, async (toys) => {
+  it('checks the host of an absolute request target instead of the Host header', () =>
+    withService({}, async (toys) => {
       const status = async (path: string, host: string) =>
         (await send(toys.url, { method: 'GET', path, headers: { host } })).status;
       for (const target of [
@@ -85,33 +85,33 @@ describe('an open log service', () => {
       expect(await status('/toys?to=http://evil.example/', 'localhost')).to.equal(200);
     }));
 
-  it('answers under the address listened on and that of its appUrl', () =>
-    opened({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
+  it('answers under its listen address and that of its appUrl', () =>
+    withService({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
       for (const host of ['logs.lan:3003', 'logs.example.com', 'Logs.Example.com:8443']) {
         expect(await asking(toys)({ host }), host).to.equal(200);
       }
       expect(await asking(toys)({ host: 'example.com' })).to.equal(403);
     }));
 
-  it('lets the pages of listed origins in, and of all where the list says so', async () => {
-    await opened({ origins: ['https://a.example'] }, async (toys) => {
+  it('accepts pages of configured origins, and of all origins with *', async () => {
+    await withService({ origins: ['https://a.example'] }, async (toys) => {
       const from = (origin: string) => asking(toys)({ host: 'localhost', origin });
       expect(await from('https://a.example')).to.equal(200);
       expect(await from('https://b.example')).to.equal(403);
     });
-    await opened({ origins: ['*'] }, async (toys) => {
+    await withService({ origins: ['*'] }, async (toys) => {
       expect(await asking(toys)({ host: 'localhost', origin: 'https://b.example' })).to.equal(200);
       expect(await asking(toys)({ host: 'b.example', origin: 'https://b.example' })).to.equal(403);
     });
   });
 
-  it('answers everybody who has credentials, where it asks for them', () =>
-    opened({ open: false }, async (toys) => {
+  it('leaves access to credentials where they are configured', () =>
+    withService({ open: false }, async (toys) => {
       expect(await asking(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
     }));
 });
 
-describe('a log service that takes a password', () => {
+describe('log service with a password', () => {
   const headers = { host: 'logs.example', authorization: 'Basic YW5uOnBhc3Mtd29yZA==' };
   const foreign = { ...headers, origin: 'https://evil.example' };
   let toys: Toys;
@@ -128,13 +128,13 @@ describe('a log service that takes a password', () => {
     toys = await serveToys(routes, policy);
   });
   after(() => toys.close());
-  const posting = (given: { [name: string]: string }) => asking(toys)(given, 'POST');
+  const post = (given: { [name: string]: string }) => asking(toys)(given, 'POST');
 
-  it('does nothing for a page of another origin whose browser adds it unasked', async () => {
+  it('rejects cross-origin requests whose password the browser added without a preflight', async () => {
     for (const type of ['text/plain;charset=UTF-8', 'multipart/form-data; boundary=a', 'TEXT/PLAIN'])
-      expect(await posting({ ...foreign, 'content-type': type }), type).to.equal(403);
-    expect(await posting(foreign)).to.equal(403);
-    expect(await posting({ ...foreign, origin: 'null' })).to.equal(403);
+      expect(await post({ ...foreign, 'content-type': type }), type).to.equal(403);
+    expect(await post(foreign)).to.equal(403);
+    expect(await post({ ...foreign, origin: 'null' })).to.equal(403);
     const embedded = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'no-cors',
@@ -143,7 +143,7 @@ describe('a log service that takes a password', () => {
     expect(await asking(toys)({ ...headers, ...embedded })).to.equal(403);
   });
 
-  it('takes what the browser asked about first, what its own pages and listed ones send, and all that is no page', async () => {
+  it('accepts preflighted requests, pages of its own and configured origins, and other clients', async () => {
     for (const given of [
       { ...foreign, 'content-type': 'application/json' },
       { ...foreign, 'content-type': 'application/x-ndjson' },
@@ -154,7 +154,7 @@ describe('a log service that takes a password', () => {
       headers,
       { ...foreign, authorization: 'Bearer token' },
     ])
-      expect(await posting(given), JSON.stringify(given)).to.equal(200);
+      expect(await post(given), JSON.stringify(given)).to.equal(200);
     expect(await asking(toys)(foreign)).to.equal(200);
   });
 });

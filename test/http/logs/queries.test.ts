@@ -1,4 +1,4 @@
-/** What queries of records reflect, and that they end with whoever asked. */
+/** Consistency of log queries over HTTP, and their cancellation when the client disconnects. */
 import { expect } from 'chai';
 import { queryRoutes } from '../../../adapters/http/logs/query.js';
 import type { Answer } from '../../../adapters/http/server/answer.js';
@@ -6,21 +6,21 @@ import { createConsistentLogQueries, type LogQueries } from '../../../applicatio
 import type { Position, ProjectionProgress } from '../../../application/ports/index.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
-const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
+const PATHS = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
 
-describe('queries of records over HTTP', () => {
-  let shown: Position;
+describe('log queries over HTTP', () => {
+  let indexed: Position;
   let appended: Position;
-  /** Of the queries that were asked, in order. */
+  /** The signals of the queries, in order. */
   let signals: AbortSignal[];
   let answer: () => Promise<unknown>;
   let toys: Toys;
 
   const projectionProgress: ProjectionProgress = {
-    wait: async (_, wanted) => shown >= wanted,
+    wait: async (_, position) => indexed >= position,
     latest: () => 0n,
     latestOf: () => 0n,
-    position: () => shown,
+    position: () => indexed,
   };
   const queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'> = {
     budgetMs: 60_000,
@@ -45,54 +45,54 @@ describe('queries of records over HTTP', () => {
   });
   after(() => toys.close());
   beforeEach(() => {
-    [shown, appended, signals] = [20n, 10n, []];
+    [indexed, appended, signals] = [20n, 10n, []];
     answer = async () => {};
   });
 
-  for (const path of ASKED) {
-    it(`say that they do not yet show what the caller has seen: ${path}`, async () => {
+  for (const path of PATHS) {
+    it(`report pending consistency for the caller's position: ${path}`, async () => {
       const ask = async (position: string) => {
         const { headers } = await toys.ask(path, { headers: { 'if-position': position } });
         return [headers.get('position'), headers.get('consistency')];
       };
       expect(await ask('20')).to.deep.equal(['20', null]);
       expect(await ask('21')).to.deep.equal(['20', 'pending']);
-      shown = 21n;
+      indexed = 21n;
       expect(await ask('21')).to.deep.equal(['21', null]);
     });
 
-    it(`say that they do not yet show what this node has appended: ${path}`, async () => {
+    it(`report pending consistency for records this node has appended: ${path}`, async () => {
       appended = 30n;
       expect((await toys.ask(path)).headers.get('consistency')).to.equal('pending');
       expect((await toys.ask(path, { headers: { 'if-position': '5' } })).headers.get('consistency')).to.equal(
         'pending',
       );
-      shown = 30n;
+      indexed = 30n;
       expect((await toys.ask(path)).headers.get('consistency')).to.equal(null);
     });
 
-    it(`may take as long as their own budget says: ${path}`, async () => {
+    it(`may take as long as their own budget: ${path}`, async () => {
       answer = async () => expect((await toys.ask('/never')).status).to.equal(503);
       expect((await toys.ask(path)).status).to.equal(200);
     });
 
-    it(`are told when the client goes away: ${path}`, async () => {
-      const leaving = new AbortController();
-      const told = new Promise<void>((resolve) => {
+    it(`are aborted when the client disconnects: ${path}`, async () => {
+      const client = new AbortController();
+      const aborted = new Promise<void>((resolve) => {
         answer = () =>
           new Promise<void>((done) => {
             signals[0]?.addEventListener('abort', () => {
               resolve();
               done();
             });
-            leaving.abort();
+            client.abort();
           });
       });
-      await toys.ask(path, { signal: leaving.signal }).then(
+      await toys.ask(path, { signal: client.signal }).then(
         () => expect.fail('it was answered'),
         () => {},
       );
-      await told;
+      await aborted;
       expect(signals[0]?.aborted).to.equal(true);
     });
   }

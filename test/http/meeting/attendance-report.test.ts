@@ -1,4 +1,4 @@
-/** Many who ask who was in a meeting at once: they are read in turn, and of one network not more than there are places for. */
+/** Concurrent attendance reports: reads are limited and fair, and each network has a share of the budget. */
 import { expect } from 'chai';
 import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
@@ -7,66 +7,66 @@ import { creatorHash } from '../../../application/meeting/tokens.js';
 import type { DecryptEvent, EventLog } from '../../../application/ports/index.js';
 import { initialState } from '../../../domain/meeting/state.js';
 
-describe('who was in many meetings', () => {
+describe('attendance reports', () => {
   const token = 'the token';
   const hash = creatorHash(token);
   const state = { ...initialState, isOpen: true, meetingId: 'm', creatorHash: hash };
   const opening = { type: 'RoomOpened', revision: 0, data: { meetingId: 'm', openedAt: 1, secret: {} } };
 
-  /** Each read of the log waits until it is let go. */
-  function reading() {
-    const held: (() => void)[] = [];
+  /** Each read of the log waits until it is released. */
+  function createBlockingAttendance() {
+    const pendingReads: (() => void)[] = [];
     const read = () =>
       new Promise((resolve) => {
-        held.push(() => resolve([opening]));
+        pendingReads.push(() => resolve([opening]));
       });
     const attendance = createAttendance({
       log: { read: read as unknown as EventLog['read'] },
       streams: { reload: async () => ({ state, revision: 0, position: 1n }) as never },
       decryptEvent: (async (_: unknown, event: unknown) => event) as unknown as DecryptEvent,
     });
-    return { held, attendance };
+    return { pendingReads, attendance };
   }
   const projectionProgress = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('is read a few pages at a time, by turns of those who ask', async () => {
-    const { held, attendance } = reading();
+  it('are read two at a time, alternating between callers', async () => {
+    const { pendingReads, attendance } = createBlockingAttendance();
     const done: string[] = [];
-    const asked = ['eve', 'eve', 'eve', 'eve', 'ada'].map((whose) =>
-      attendance('ABC234', token, whose).then(() => done.push(whose)),
+    const reports = ['eve', 'eve', 'eve', 'eve', 'ada'].map((caller) =>
+      attendance('ABC234', token, caller).then(() => done.push(caller)),
     );
     await projectionProgress();
-    expect(held, 'at once').to.have.length(2);
+    expect(pendingReads, 'at once').to.have.length(2);
     let most = 0;
-    for (let went = 0; went < asked.length; went++) {
-      most = Math.max(most, held.length);
-      held.shift()!();
+    for (let n = 0; n < reports.length; n++) {
+      most = Math.max(most, pendingReads.length);
+      pendingReads.shift()!();
       await projectionProgress();
     }
-    await Promise.all(asked);
+    await Promise.all(reports);
     expect(most).to.equal(2);
     expect(done.indexOf('ada')).to.be.below(4);
   });
 
-  it('has a place for so many, which each gives back however it ends', async () => {
-    const { held, attendance } = reading();
+  it('release their budget however they end', async () => {
+    const { pendingReads, attendance } = createBlockingAttendance();
     const budget = createBudget('attendance', 3);
     const { handle } = attendanceRoute(attendance, budget);
-    const gone = new AbortController();
-    const ask = (address: string, bearer = token, signal = gone.signal) =>
+    const client = new AbortController();
+    const ask = (address: string, bearer = token, signal = client.signal) =>
       handle({ params: { roomId: 'ABC234' }, bearer, address, method: 'GET', signal } as never, undefined as never);
     const [mine, other] = [ask('10.0.0.1'), ask('10.0.0.1')];
     expect(await ask('10.0.0.1')).to.include({ problem: 429 });
     const third = ask('10.0.0.2');
     expect(await ask('10.0.0.3')).to.include({ problem: 503 });
     expect(budget.used()).to.equal(3);
-    const letGo = async () => {
-      for (let all = held.splice(0); all.length > 0; all = held.splice(0)) {
+    const releaseAll = async () => {
+      for (let all = pendingReads.splice(0); all.length > 0; all = pendingReads.splice(0)) {
         for (const each of all) each();
         await projectionProgress();
       }
     };
-    await letGo();
+    await releaseAll();
     const answers = (await Promise.all([mine, other, third])) as {
       bytes: { content(): AsyncIterable<Uint8Array> };
     }[];
@@ -76,16 +76,16 @@ describe('who was in many meetings', () => {
       return text;
     };
     const reads = read();
-    await letGo();
+    await releaseAll();
     expect(JSON.parse(await reads)).to.deep.equal({ roomId: 'ABC234', openedAt: 1, participants: [] });
     expect(budget.used(), 'one is read').to.equal(2);
-    const begun = answers[1]!.bytes.content()[Symbol.asyncIterator]();
-    const first = begun.next();
-    await letGo();
+    const iterator = answers[1]!.bytes.content()[Symbol.asyncIterator]();
+    const first = iterator.next();
+    await releaseAll();
     await first;
-    await begun.return!();
+    await iterator.return!();
     expect(budget.used(), 'the reader of one has gone').to.equal(1);
-    gone.abort();
+    client.abort();
     expect(budget.used(), 'one was never read').to.equal(0);
     expect(await ask('10.0.0.1', 'guessed', new AbortController().signal)).to.include({
       kind: 'unauthenticated',

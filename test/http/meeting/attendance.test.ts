@@ -1,4 +1,4 @@
-/** Who was in a meeting: told to who made its room, for as long as it is kept, and to nobody else. */
+/** Attendance of a meeting: readable by the creator of the room until it is erased. */
 import { expect } from 'chai';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
@@ -7,12 +7,12 @@ import { ask } from '../../support/chat-client.js';
 import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting-fixtures.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('the attendance of a meeting', function () {
+describe('attendance of a meeting', function () {
   this.timeout(120_000);
   const meetings = useMeeting();
   const { given, when } = meetings;
   const now = Date.now();
-  const made = (body: object): Promise<{ roomId: string; creatorToken: string }> =>
+  const create = (body: object): Promise<{ roomId: string; creatorToken: string }> =>
     given('POST', '/api/rooms', { body });
   const attendance = (roomId: string, token?: string) =>
     when('GET', `/api/rooms/${roomId}/attendance`, token === undefined ? {} : { token });
@@ -26,8 +26,8 @@ describe('the attendance of a meeting', function () {
   const leave = (roomId: string, who: string, at: number) => ({ ...leaveRoom(who), roomId, now: now + at });
   const end = (roomId: string) => ({ type: 'EndRoom' as const, roomId, now: now + 9 * DAY });
 
-  it('says who was there, from when to when, whoever let them in and however they went', async () => {
-    const { roomId, creatorToken } = await made({ roomId: 'ATTEND', title: 'Monday' });
+  it('lists visits with times, including admitted and kicked participants', async () => {
+    const { roomId, creatorToken } = await create({ roomId: 'ATTEND', title: 'Monday' });
     await meetings.act(
       join(roomId, 'ada', 10),
       join(roomId, 'bob', 20),
@@ -53,8 +53,8 @@ describe('the attendance of a meeting', function () {
     expect(headers.get('x-frame-options')).to.equal('DENY');
   });
 
-  it('has both visits of who left and came back as who they were, under their name', async () => {
-    const { roomId, creatorToken } = await made({ roomId: 'REJOIN' });
+  it('lists both visits of a participant who left and came back', async () => {
+    const { roomId, creatorToken } = await create({ roomId: 'REJOIN' });
     await meetings.act(
       join(roomId, 'ada', 10),
       join(roomId, 'bob', 20),
@@ -70,9 +70,9 @@ describe('the attendance of a meeting', function () {
     ]);
   });
 
-  it('is for nobody else, and of no other room', async () => {
-    const { roomId, creatorToken } = await made({});
-    const other = await made({});
+  it('requires the creator token of the room', async () => {
+    const { roomId, creatorToken } = await create({});
+    const other = await create({});
     await attendance(roomId, creatorToken).thenAnswered(200, { participants: [] });
     const { headers } = await attendance(roomId).thenRefused(401);
     expect(headers.get('www-authenticate')).to.equal('Bearer');
@@ -82,8 +82,8 @@ describe('the attendance of a meeting', function () {
     await attendance('no-id', creatorToken).thenRefused(404);
   });
 
-  it('is looked for by nobody who has no token: whoever guesses has nothing read for them', async () => {
-    const { roomId } = await made({});
+  it('does not read the log for callers without a valid token', async () => {
+    const { roomId } = await create({});
     const { streams, decryptEvent } = await meetings.observer();
     const read = () => {
       throw new Error('the stream of the room was read');
@@ -92,10 +92,10 @@ describe('the attendance of a meeting', function () {
     expect(await guess(roomId, 'guessed', 'eve')).to.include({ rejected: 'meeting/unauthorized' });
   });
 
-  it('is of one meeting only, where the id of its room was used again', async () => {
-    const first = await made({ roomId: 'TWICE2' });
+  it('covers one meeting when a room id is used again', async () => {
+    const first = await create({ roomId: 'TWICE2' });
     await meetings.act(join('TWICE2', 'ada', 10), leave('TWICE2', 'ada', 20), end('TWICE2'));
-    const second = await made({ roomId: 'TWICE2' });
+    const second = await create({ roomId: 'TWICE2' });
     await meetings.act(join('TWICE2', 'bob', 30));
     const of = async (token: string) =>
       (await attendance('TWICE2', token).thenAnswered(200)).body.participants.map(
@@ -105,10 +105,10 @@ describe('the attendance of a meeting', function () {
     expect(await of(second.creatorToken)).to.deep.equal([['bob', undefined]]);
   });
 
-  it('is whole of a meeting that runs, where the one before it under its id is erased', async () => {
-    const first = await made({ roomId: 'AFTER2' });
+  it('is complete for a current meeting after the previous one under its id was erased', async () => {
+    const first = await create({ roomId: 'AFTER2' });
     await meetings.act(join('AFTER2', 'ada', 10), leave('AFTER2', 'ada', 20), end('AFTER2'));
-    const second = await made({ roomId: 'AFTER2' });
+    const second = await create({ roomId: 'AFTER2' });
     await meetings.act(join('AFTER2', 'bob', 30), join('AFTER2', 'cleo', 40));
     const kernel = await meetings.observer();
     const erase = createEraseMeetings(kernel);
@@ -119,8 +119,8 @@ describe('the attendance of a meeting', function () {
     expect(ids).to.deep.equal(['bob', 'cleo']);
   });
 
-  it('has all of a long meeting, beyond what is read at once', async () => {
-    const { roomId, creatorToken } = await made({});
+  it('covers long meetings that are read in several pages', async () => {
+    const { roomId, creatorToken } = await create({});
     const visits = Array.from({ length: 250 }, (_, n) => [join(roomId, `p${n}`, n), leave(roomId, `p${n}`, n + 1)]);
     await meetings.act(...visits.flat());
     const { body } = await attendance(roomId, creatorToken).thenAnswered(200);
@@ -129,8 +129,8 @@ describe('the attendance of a meeting', function () {
     );
   });
 
-  it('is gone when it is erased, name by name, and the room can be made again', async () => {
-    const { roomId, creatorToken } = await made({ roomId: 'ERASED' });
+  it('is deleted completely when erased, and the room id can be used again', async () => {
+    const { roomId, creatorToken } = await create({ roomId: 'ERASED' });
     await meetings.act(join(roomId, 'ada', 10));
     const kernel = await meetings.observer();
     const erase = () => createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
@@ -140,9 +140,11 @@ describe('the attendance of a meeting', function () {
     expect(await erase()).to.equal(1);
     expect(await erase()).to.equal(0);
     await attendance(roomId, creatorToken).thenRefused(404);
-    const left = await kernel.log.read(roomStream(roomId));
-    expect(typeof left === 'string' ? left : left.map(({ type }) => type)).to.deep.equal(['MeetingErased']);
-    const again = await made({ roomId });
+    const remaining = await kernel.log.read(roomStream(roomId));
+    expect(typeof remaining === 'string' ? remaining : remaining.map(({ type }) => type)).to.deep.equal([
+      'MeetingErased',
+    ]);
+    const again = await create({ roomId });
     await meetings.act(join(roomId, 'bob', 30));
     await attendance(roomId, creatorToken).thenRefused(401);
     const { body } = await attendance(roomId, again.creatorToken).thenAnswered(200);
@@ -150,11 +152,11 @@ describe('the attendance of a meeting', function () {
   });
 });
 
-describe('the attendance of a meeting on another node', function () {
+describe('attendance of a meeting on another node', function () {
   this.timeout(60_000);
   const meetings = useMeeting({}, 2);
 
-  it('is what the log says, at once', async () => {
+  it('is consistent with the log immediately', async () => {
     const [one = '', other = ''] = meetings.bases;
     const { body } = await ask(one, 'POST', '/api/rooms', { body: {} });
     const path = `/api/rooms/${body.roomId}/attendance`;

@@ -1,9 +1,9 @@
-/** Who in a meeting gets what somebody says, over sockets: exactly they, in this order, and whether the sender too. */
+/** Recipients of meeting messages over sockets, in order, with and without the sender. */
 import { expect } from 'chai';
 import { come, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('in a meeting', function () {
+describe('delivery in a meeting', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1', '--meeting-return-seconds': '0.5' });
   let count = 0;
@@ -22,7 +22,7 @@ describe('in a meeting', function () {
     for (const { socket } of Object.values(people)) socket.terminate();
   });
 
-  const said = (by: Person, type: string, more: object = {}): MeetingMessage => ({
+  const messageFrom = (by: Person, type: string, more: object = {}): MeetingMessage => ({
     type,
     roomId,
     participantId: by.id,
@@ -30,22 +30,23 @@ describe('in a meeting', function () {
   });
   const flags = { isMuted: false, isVideoOff: false, isHandRaised: false };
   const updated = (of: Person, more: object = {}) =>
-    said(of, 'participant-updated', { isModerator: of === ada, ...flags, ...more });
+    messageFrom(of, 'participant-updated', { isModerator: of === ada, ...flags, ...more });
   const all = (...inbox: readonly MeetingMessage[]) => ({ ada: inbox, bob: inbox, cleo: inbox });
-  const whenSays = (by: Person, type: string, more: object = {}) => receivedBy(people, ada!, () => by.send(type, more));
+  const inboxesAfter = (by: Person, type: string, more: object = {}) =>
+    receivedBy(people, ada!, () => by.send(type, more));
 
-  it('chat goes to everybody, the sender too, with one time, by which and the sender it is known', async () => {
-    const inbox = await whenSays(bob!, 'chat', { text: 'Hello', replyTo: `1-${ada!.id}` });
+  it('sends chat to everybody including the sender, with one timestamp and message id', async () => {
+    const inbox = await inboxesAfter(bob!, 'chat', { text: 'Hello', replyTo: `1-${ada!.id}` });
     const { messageId } = inbox.ada![0]!;
     expect(inbox).to.deep.equal(
-      all(said(bob!, 'chat', { text: 'Hello', name: 'Bob', replyTo: `1-${ada!.id}`, messageId })),
+      all(messageFrom(bob!, 'chat', { text: 'Hello', name: 'Bob', replyTo: `1-${ada!.id}`, messageId })),
     );
-    const isIt = (each: MeetingMessage) => each.messageId === messageId;
-    const times = await Promise.all([ada!, bob!, cleo!].map((each) => each.waitFor(isIt)));
+    const isSameMessage = (each: MeetingMessage) => each.messageId === messageId;
+    const times = await Promise.all([ada!, bob!, cleo!].map((each) => each.waitFor(isSameMessage)));
     expect(new Set(times.map(({ timestamp }) => `${timestamp}-${bob!.id}`))).to.deep.equal(new Set([messageId]));
   });
 
-  it('no two messages of a person are known by the same, and they come in order', async () => {
+  it('sends messages of a participant in order, with unique message ids', async () => {
     const texts = Array.from({ length: 100 }, (_, n) => `n${n}`);
     const inbox = await receivedBy(people, ada!, () => {
       for (const text of texts) bob!.send('chat', { text });
@@ -65,55 +66,55 @@ describe('in a meeting', function () {
     ['file-chunk', { transferId: 't', chunk: '', index: 0, total: 1 }],
   ];
   for (const [type, content] of sent) {
-    it(`${type} goes to the target only, as it was sent, from whom it really is`, async () => {
-      const false_ = { roomId: 'OTHER1', participantId: cleo!.id };
-      const inbox = await whenSays(bob!, type, { targetId: ada!.id, ...content, note: 'mine', ...false_ });
+    it(`sends ${type} to its target only, unchanged, with the real sender`, async () => {
+      const forged = { roomId: 'OTHER1', participantId: cleo!.id };
+      const inbox = await inboxesAfter(bob!, type, { targetId: ada!.id, ...content, note: 'mine', ...forged });
       expect(inbox).to.deep.equal({
-        ada: [said(bob!, type, { targetId: ada!.id, ...content, note: 'mine' })],
+        ada: [messageFrom(bob!, type, { targetId: ada!.id, ...content, note: 'mine' })],
       });
       const [{ timestamp } = { timestamp: 0 }] = ada!.inbox.filter((each) => each.type === type);
       expect(timestamp, 'as it was sent').to.equal(1);
     });
 
-    it(`${type} to who is not there goes nowhere, and nobody hears of that`, async () => {
-      expect(await whenSays(bob!, type, { targetId: 'nobody', ...content })).to.deep.equal({});
+    it(`drops ${type} to an unknown target`, async () => {
+      expect(await inboxesAfter(bob!, type, { targetId: 'nobody', ...content })).to.deep.equal({});
     });
   }
 
-  it('what people say of themselves goes to everybody else, whole, also where nothing changes', async () => {
-    for (let twice = 0; twice < 2; twice++) {
+  it("sends a participant's state to all others, complete, even without changes", async () => {
+    for (let n = 0; n < 2; n++) {
       const seen = updated(bob!, { isMuted: true });
-      expect(await whenSays(bob!, 'participant-updated', { isMuted: true })).to.deep.equal({
+      expect(await inboxesAfter(bob!, 'participant-updated', { isMuted: true })).to.deep.equal({
         ada: [seen],
         cleo: [seen],
       });
     }
     const more = updated(bob!, { isMuted: true, isVideoOff: true, isHandRaised: true });
     expect(
-      await whenSays(bob!, 'participant-updated', {
+      await inboxesAfter(bob!, 'participant-updated', {
         isVideoOff: true,
         isHandRaised: true,
         isModerator: true,
       }),
     ).to.deep.equal({ ada: [more], cleo: [more] });
-    expect(await whenSays(bob!, 'participant-updated')).to.deep.equal({ ada: [more], cleo: [more] });
+    expect(await inboxesAfter(bob!, 'participant-updated')).to.deep.equal({ ada: [more], cleo: [more] });
   });
 
   for (const [type, isHandRaised] of [
     ['raise-hand', true],
     ['lower-hand', false],
   ] as const)
-    it(`${type} goes to everybody else, under its own name and as what it changes`, async () => {
-      for (let twice = 0; twice < 2; twice++) {
-        const seen = [said(bob!, type), updated(bob!, { isHandRaised })];
-        expect(await whenSays(bob!, type)).to.deep.equal({ ada: seen, cleo: seen });
+    it(`sends ${type} to all others, with the changed state`, async () => {
+      for (let n = 0; n < 2; n++) {
+        const seen = [messageFrom(bob!, type), updated(bob!, { isHandRaised })];
+        expect(await inboxesAfter(bob!, type)).to.deep.equal({ ada: seen, cleo: seen });
       }
     });
 
   for (const reaction of ['thumb', 'clap', 'party', 'heart', 'laugh', '👋🏽'])
-    it(`the reaction ${reaction} goes to everybody else, trimmed`, async () => {
-      const seen = [said(bob!, 'reaction', { reaction })];
-      expect(await whenSays(bob!, 'reaction', { reaction: ` ${reaction}\n` })).to.deep.equal({
+    it(`sends the reaction ${reaction} to all others, trimmed`, async () => {
+      const seen = [messageFrom(bob!, 'reaction', { reaction })];
+      expect(await inboxesAfter(bob!, 'reaction', { reaction: ` ${reaction}\n` })).to.deep.equal({
         ada: seen,
         cleo: seen,
       });
@@ -125,24 +126,24 @@ describe('in a meeting', function () {
     ['room-locked', 'lockedBy'],
     ['room-unlocked', 'unlockedBy'],
   ] as const)
-    it(`${type} goes to everybody, the sender too, with who it really was; and only moderators may`, async () => {
-      for (let twice = 0; twice < 2; twice++)
-        expect(await whenSays(ada!, type, { [member]: bob!.id })).to.deep.equal(
-          all(said(ada!, type, { [member]: ada!.id })),
+    it(`sends ${type} of a moderator to everybody with the real sender, and rejects others`, async () => {
+      for (let n = 0; n < 2; n++)
+        expect(await inboxesAfter(ada!, type, { [member]: bob!.id })).to.deep.equal(
+          all(messageFrom(ada!, type, { [member]: ada!.id })),
         );
-      const { bob: refused, ...others } = await whenSays(bob!, type, { [member]: ada!.id });
+      const { bob: refused, ...others } = await inboxesAfter(bob!, type, { [member]: ada!.id });
       expect(refused).to.have.length(1);
       expect(refused![0]).to.include({ type: 'error', code: 'UNAUTHORIZED', roomId, participantId: bob!.id });
       expect(others).to.deep.equal({});
     });
 
-  it('who comes is told of a recording, and of hands', async () => {
-    await whenSays(ada!, 'recording-started', {});
-    await whenSays(bob!, 'raise-hand');
+  it('sends the recording and raised hands to new participants', async () => {
+    await inboxesAfter(ada!, 'recording-started', {});
+    await inboxesAfter(bob!, 'raise-hand');
     const dan = await come(meetings.base, roomId, 'Dan');
     expect(dan.news().slice(-2)).to.deep.equal([
       updated(bob!, { isHandRaised: true }),
-      said(ada!, 'recording-started', { startedBy: ada!.id }),
+      messageFrom(ada!, 'recording-started', { startedBy: ada!.id }),
     ]);
     dan.socket.terminate();
   });
@@ -152,32 +153,32 @@ describe('in a meeting', function () {
     ['unmute', { isMuted: false }],
     ['make-moderator', { isModerator: true }],
   ] as const)
-    it(`${action} is told the target, and everybody what comes of it`, async () => {
-      for (let twice = 0; twice < 2; twice++) {
+    it(`sends ${action} to its target, and the new state to everybody`, async () => {
+      for (let n = 0; n < 2; n++) {
         const seen = updated(bob!, more);
-        expect(await whenSays(ada!, 'moderator-action', { targetId: bob!.id, action })).to.deep.equal({
+        expect(await inboxesAfter(ada!, 'moderator-action', { targetId: bob!.id, action })).to.deep.equal({
           ada: [seen],
-          bob: [said(ada!, 'moderator-action', { targetId: bob!.id, action }), seen],
+          bob: [messageFrom(ada!, 'moderator-action', { targetId: bob!.id, action }), seen],
           cleo: [seen],
         });
       }
     });
 
-  it('kick is told the target, whose socket closes with 4003, and the rest that they left', async () => {
-    const left = [said(bob!, 'participant-left')];
+  it('sends a kick to its target, whose socket closes with 4003, and the departure to the rest', async () => {
+    const departures = [messageFrom(bob!, 'participant-left')];
     const id = bob!.id;
-    expect(await whenSays(ada!, 'moderator-action', { targetId: id, action: 'kick' })).to.deep.equal({
-      ada: left,
-      bob: [said(ada!, 'moderator-action', { targetId: id, action: 'kick' })],
-      cleo: left,
+    expect(await inboxesAfter(ada!, 'moderator-action', { targetId: id, action: 'kick' })).to.deep.equal({
+      ada: departures,
+      bob: [messageFrom(ada!, 'moderator-action', { targetId: id, action: 'kick' })],
+      cleo: departures,
     });
     expect((await bob!.closed).code).to.equal(4003);
   });
 
-  it('who leaves is told nothing, the rest that they left; the socket stays, and may join again', async () => {
-    const left = [said(bob!, 'participant-left')];
-    expect(await whenSays(bob!, 'leave')).to.deep.equal({ ada: left, cleo: left });
-    const { bob: refused } = await whenSays(bob!, 'leave');
+  it('sends a departure to the rest only; the socket may join again', async () => {
+    const departures = [messageFrom(bob!, 'participant-left')];
+    expect(await inboxesAfter(bob!, 'leave')).to.deep.equal({ ada: departures, cleo: departures });
+    const { bob: refused } = await inboxesAfter(bob!, 'leave');
     expect(refused).to.have.length(1);
     expect(refused![0]).to.include({ type: 'error', code: 'NOT_JOINED', roomId: '', participantId: '' });
     bob!.send('join', { roomId, name: 'Bob' });
@@ -185,15 +186,15 @@ describe('in a meeting', function () {
     expect(bob!.news().map(({ type }) => type)).to.deep.equal(Array(3).fill('participant-joined'));
   });
 
-  it('whose connection is lost is shown as such, and has left when its time is over', async () => {
+  it('sends a lost connection as such, and as a departure after the return period', async () => {
     const flags = { isModerator: false, isMuted: false, isVideoOff: false, isHandRaised: false };
-    const lost = said(bob!, 'participant-updated', { ...flags, connection: 'lost' });
-    const left = [lost, said(bob!, 'participant-left')];
+    const disconnected = messageFrom(bob!, 'participant-updated', { ...flags, connection: 'lost' });
+    const departures = [disconnected, messageFrom(bob!, 'participant-left')];
     const id = bob!.id;
     const inbox = await receivedBy({ ada: ada!, cleo: cleo! }, ada!, async () => {
       bob!.socket.terminate();
       await ada!.waitFor(({ type, participantId }) => type === 'participant-left' && participantId === id);
     });
-    expect(inbox).to.deep.equal({ ada: left, cleo: left });
+    expect(inbox).to.deep.equal({ ada: departures, cleo: departures });
   });
 });

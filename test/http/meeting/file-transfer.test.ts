@@ -1,20 +1,20 @@
-/** Files between people of a meeting: whole and in order, at the pace of who gets them, and nobody else notices. */
+/** File transfers in meetings: complete and in order, at the pace of the receiver, without affecting others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { come, type MeetingMessage, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-/** Far more than what networks and servers hold of what is not read. */
+/** Far more than sockets and servers buffer. */
 const CHUNKS = 190;
 
-describe('a file in a meeting', function () {
+describe('file transfer in a meeting', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
   const people: Person[] = [];
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const comes = async (roomId: string, name: string) => {
+  const joinAs = async (roomId: string, name: string) => {
     const person = await come(meetings.base, roomId, name, { isHost: true });
     people.push(person);
     return person;
@@ -24,8 +24,8 @@ describe('a file in a meeting', function () {
     for (let index = 0; index < CHUNKS; index++)
       from.send('file-chunk', { targetId: to.id, transferId, chunk, index, total: CHUNKS });
   };
-  /** As much has gone as goes while nobody reads: the rest stays with who sends. */
-  async function heldUp({ socket }: Person) {
+  /** Waits until the sender is blocked because the receiver does not read. */
+  async function untilBlocked({ socket }: Person) {
     let [last, same] = [-1, 0];
     await eventually(() => {
       same = socket.bufferedAmount === last ? same + 1 : 0;
@@ -36,13 +36,13 @@ describe('a file in a meeting', function () {
   const chunksOf = ({ inbox }: Person, transferId: string): readonly MeetingMessage[] =>
     inbox.filter((each) => each.type === 'file-chunk' && each.transferId === transferId);
 
-  it('comes whole and in order to who reads it late, from several at once', async () => {
+  it('is complete and in order for a receiver who pauses, from several senders', async () => {
     const room = 'FILE01';
-    const [ada, bob, cleo] = [await comes(room, 'Ada'), await comes(room, 'Bob'), await comes(room, 'Cleo')];
+    const [ada, bob, cleo] = [await joinAs(room, 'Ada'), await joinAs(room, 'Bob'), await joinAs(room, 'Cleo')];
     ada.socket.pause();
     send(bob, ada, 'of-bob');
     send(cleo, ada, 'of-cleo');
-    const dan = await comes(room, 'Dan');
+    const dan = await joinAs(room, 'Dan');
     dan.send('chat', { text: 'Meanwhile' });
     await dan.waitFor('chat');
     await bob.waitFor('chat');
@@ -57,25 +57,25 @@ describe('a file in a meeting', function () {
     await ada.waitFor('chat');
   });
 
-  it('holds up nobody for longer than who is to get it is there', async () => {
+  it('stops blocking its sender when the receiver disconnects', async () => {
     const room = 'FILE02';
-    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    const [ada, bob] = [await joinAs(room, 'Ada'), await joinAs(room, 'Bob')];
     ada.socket.pause();
     send(bob, ada, 'lost');
     bob.send('chat', { text: 'After it' });
     ada.socket.terminate();
-    const said = await bob.waitFor('chat');
-    expect(said.text).to.equal('After it');
+    const chat = await bob.waitFor('chat');
+    expect(chat.text).to.equal('After it');
   });
 
-  it('comes at the pace of who gets it, as offers do in masses: nobody is driven out by them', async () => {
+  it('follows the pace of the receiver, as do many offers; nobody is disconnected', async () => {
     const room = 'FILE03';
-    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    const [ada, bob] = [await joinAs(room, 'Ada'), await joinAs(room, 'Bob')];
     ada.socket.pause();
     const sdp = 'x'.repeat(1000 * 1000);
     const OFFERS = 30;
     for (let n = 0; n < OFFERS; n++) bob.send('offer', { targetId: ada.id, sdp, n });
-    await heldUp(bob);
+    await untilBlocked(bob);
     ada.socket.resume();
     await eventually(() => ada.inbox.filter(({ type }) => type === 'offer').length === OFFERS);
     expect(ada.inbox.flatMap(({ type, n }) => (type === 'offer' ? [n] : []))).to.deep.equal(
@@ -83,15 +83,15 @@ describe('a file in a meeting', function () {
     );
   });
 
-  it('takes back nothing of what has happened since, told to who reads it after it', async () => {
+  it('does not undo later state for a receiver who reads it late', async () => {
     const room = 'FILE05';
-    const [ada, bob, cleo] = [await comes(room, 'Ada'), await comes(room, 'Bob'), await comes(room, 'Cleo')];
+    const [ada, bob, cleo] = [await joinAs(room, 'Ada'), await joinAs(room, 'Bob'), await joinAs(room, 'Cleo')];
     ada.send('room-locked');
     await bob.waitFor('room-locked');
     bob.socket.pause();
     send(cleo, bob, 'of-cleo');
-    // Once he has no room for more, and something has happened: what is told him now waits.
-    await heldUp(cleo);
+    // Now Bob's buffers are full, and the following messages wait.
+    await untilBlocked(cleo);
     ada.send('chat', { text: 'Meanwhile' });
     ada.send('room-locked');
     ada.send('participant-updated', {});
@@ -109,9 +109,9 @@ describe('a file in a meeting', function () {
     expect(last('participant-updated')).to.include({ participantId: ada.id, isMuted: true });
   });
 
-  it('is understood where it is not larger by far than it came, and the connection goes on', async () => {
+  it('rejects messages that grow much larger when parsed, and keeps the connection', async () => {
     const room = 'FILE04';
-    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    const [ada, bob] = [await joinAs(room, 'Ada'), await joinAs(room, 'Bob')];
     const offer = (more: string) => `{"type":"offer","targetId":"${ada.id}","sdp":"","more":${more}}`;
     bob.socket.send(offer(`[${Array(200_000).fill('1e20')}]`));
     bob.socket.send(offer('['.repeat(20_000) + ']'.repeat(20_000)));

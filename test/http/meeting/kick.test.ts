@@ -1,41 +1,42 @@
-/** Kicks are of a person: known by their token, or by network and name together; nobody else of their network is affected. */
+/** Kicks apply to a person, recognised by their token or by network and name together; others of the network are not affected. */
 import { expect } from 'chai';
 import { come, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('who was kicked out of a meeting', function () {
+describe('kicked participant', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
   const people: Person[] = [];
   let count = 0;
   let roomId: string;
   let [ada, bob]: Person[] = [];
-  const [HERE, ELSEWHERE] = ['203.0.113.5', '203.0.113.6'];
-  const comes = async (name: string, from: string, more: object = {}) => {
+  const [NETWORK, OTHER_NETWORK] = ['203.0.113.5', '203.0.113.6'];
+  const joinFrom = async (name: string, from: string, more: object = {}) => {
     const person = await come(meetings.base, roomId, name, more, from);
     people.push(person);
     return person;
   };
   beforeEach(async () => {
     roomId = `KICK${String(++count).padStart(2, '0')}`;
-    ada = await comes('Ada', HERE, { isHost: true });
-    bob = await comes('Böb  Baker', HERE);
+    ada = await joinFrom('Ada', NETWORK, { isHost: true });
+    bob = await joinFrom('Böb  Baker', NETWORK);
     ada.send('moderator-action', { targetId: bob.id, action: 'kick' });
     await bob.closed;
   });
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const finds = async (name: string, from: string, more: object = {}) => (await comes(name, from, more)).inbox[0]?.type;
+  const firstType = async (name: string, from: string, more: object = {}) =>
+    (await joinFrom(name, from, more)).inbox[0]?.type;
   const proof = () => ({ participantId: bob!.id, resumeToken: bob!.resumeToken });
 
-  it('waits when they come under that name from that network, however it is written', async () => {
-    expect(await finds('Böb  Baker', HERE)).to.equal('waiting-room');
-    expect(await finds(' BOB baker ', HERE)).to.equal('waiting-room');
+  it('waits when joining under the same name from the same network, however the name is written', async () => {
+    expect(await firstType('Böb  Baker', NETWORK)).to.equal('waiting-room');
+    expect(await firstType(' BOB baker ', NETWORK)).to.equal('waiting-room');
   });
 
-  it('waits when they prove who they were, under any name, from anywhere, and unlocking does not let them in', async () => {
-    const back = await comes('Somebody', ELSEWHERE, proof());
+  it('waits when presenting their token, under any name and from anywhere, even after unlocking', async () => {
+    const back = await joinFrom('Somebody', OTHER_NETWORK, proof());
     expect(back.inbox[0]?.type).to.equal('waiting-room');
     expect(back.id).not.to.equal(bob!.id);
     ada!.send('room-locked');
@@ -47,12 +48,12 @@ describe('who was kicked out of a meeting', function () {
     await back.waitFor('participant-joined');
   });
 
-  it('waits in a room that all others have left, until the next who comes admits them', async () => {
+  it('waits in a room that everybody else has left, until the next participant admits them', async () => {
     ada!.send('leave');
     await ada!.answered();
-    const back = await comes('Somebody', ELSEWHERE, proof());
+    const back = await joinFrom('Somebody', OTHER_NETWORK, proof());
     expect(back.inbox[0]?.type).to.equal('waiting-room');
-    const cleo = await comes('Cleo', ELSEWHERE);
+    const cleo = await joinFrom('Cleo', OTHER_NETWORK);
     expect(cleo.inbox[0]).to.include({ type: 'participant-joined', isModerator: true });
     await cleo.waitFor(({ type, participantId }) => type === 'waiting-room' && participantId === back.id);
     expect(back.inbox.map(({ type }) => type)).not.to.include('participant-joined');
@@ -61,8 +62,8 @@ describe('who was kicked out of a meeting', function () {
     expect(own).to.include({ participantId: back.id, isModerator: false });
   });
 
-  it('keeps out nobody else: neither of that network nor of that name', async () => {
-    expect(await finds('Cleo', HERE)).to.equal('participant-joined');
-    expect(await finds('Böb  Baker', ELSEWHERE)).to.equal('participant-joined');
+  it('does not affect others of the same network, or of the same name elsewhere', async () => {
+    expect(await firstType('Cleo', NETWORK)).to.equal('participant-joined');
+    expect(await firstType('Böb  Baker', OTHER_NETWORK)).to.equal('participant-joined');
   });
 });

@@ -1,4 +1,4 @@
-/** A meeting room in which very much has happened, over sockets: what people are told, and that they can go. */
+/** A meeting room at its event limit: rejected changes, and leaving. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -10,13 +10,13 @@ import { come, peopleAt } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const ROOM = 'LENGTH';
-const AT_ONCE = 500;
+const BATCH = 500;
 
-describe('a meeting room with 20,000 facts', function () {
+describe('meeting room with 20,000 events', function () {
   this.timeout(120_000);
   const meetings = useMeeting();
 
-  /** As another node would append them. */
+  /** Appends events as another node would. */
   async function fill(participantId: string, count: number) {
     const { log, streams, systemContext } = await meetings.observer();
     const stream = roomStream(ROOM);
@@ -26,7 +26,7 @@ describe('a meeting room with 20,000 facts', function () {
     const origin = { service: 'meeting', release: 'test' };
     while (revision + 1 < count) {
       const context = { ...systemContext('test'), commandId: randomUUID() };
-      const events = Array.from({ length: Math.min(AT_ONCE, count - revision - 1) }, (_, index) =>
+      const events = Array.from({ length: Math.min(BATCH, count - revision - 1) }, (_, index) =>
         newEvent(origin, stream, raised, index, context),
       );
       const outcome = await log.append(stream, revision, events);
@@ -35,7 +35,7 @@ describe('a meeting room with 20,000 facts', function () {
     }
   }
 
-  it('refuses who would change themselves, on nodes that remember it and that do not, and lets people come and go', async () => {
+  it('rejects state changes on nodes with and without it cached, and lets participants join and leave', async () => {
     const ada = await come(meetings.base, ROOM, 'Ada', { isHost: true });
     await fill(ada.id, 20_000);
     const other = await meetings.start();

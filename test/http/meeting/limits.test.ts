@@ -1,4 +1,4 @@
-/** What a client of the meetings may say, and how much of it: every limit and every error, in the order they are checked. */
+/** Limits and errors of meeting messages, in the order in which they are checked. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -8,7 +8,7 @@ import { send } from '../../support/raw-http.js';
 
 const CODES = ['INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE'];
 
-describe('what is said to the meetings', function () {
+describe('meeting messages', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
   const people: Person[] = [];
@@ -24,29 +24,29 @@ describe('what is said to the meetings', function () {
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const stranger = async () => {
+  const connectOther = async () => {
     const eve = await open(meetings.base);
     people.push(eve);
     return eve;
   };
   const [invalid, unknown] = CODES;
-  /** The code of each thing that is said, `fine` where nothing is answered. */
-  const codes = async (who: Person, ...said: readonly (object | string)[]) => {
+  /** The error code for each message, or `fine`. */
+  const codes = async (who: Person, ...messages: readonly (object | string)[]) => {
     await who.answered();
     const all: unknown[] = [];
-    for (const each of said) {
+    for (const each of messages) {
       const before = who.inbox.length;
       who.socket.send(typeof each === 'string' ? each : JSON.stringify(each));
       await who.answered();
-      // What was said before is heard by oneself in its own time, perhaps after the mark.
+      // Echoes of earlier messages may arrive after the marker.
       const refused = ({ type, code }: MeetingMessage) => type === 'error' && code !== unknown;
       all.push(who.inbox.slice(before).find(refused)?.code ?? 'fine');
     }
     return all;
   };
 
-  it('must be a JSON object of a known type, before anything else about it is looked at', async () => {
-    const eve = await stranger();
+  it('must be JSON objects of a known type, which is checked first', async () => {
+    const eve = await connectOther();
     expect(await codes(eve, '', 'hello', '[]', 'null', '"join"', '{}', '{"type":1}', '{"type":null}')).to.deep.equal(
       Array(8).fill(invalid),
     );
@@ -59,8 +59,8 @@ describe('what is said to the meetings', function () {
     expect(eve.inbox[0]?.timestamp).to.be.a('number');
   });
 
-  it('is checked in this order: type, fields, joined, moderator, target', async () => {
-    const eve = await stranger();
+  it('are checked in this order: type, fields, joined, moderator, target', async () => {
+    const eve = await connectOther();
     const act = { type: 'moderator-action', targetId: 'nobody', action: 'mute' };
     expect(await codes(eve, { ...act, action: 'dance' }, act)).to.deep.equal([invalid, 'NOT_JOINED']);
     expect(await codes(bob, { ...act, action: 'dance' }, act)).to.deep.equal([invalid, 'UNAUTHORIZED']);
@@ -69,11 +69,11 @@ describe('what is said to the meetings', function () {
       expect(await codes(ada, { ...act, action })).to.deep.equal(['TARGET_NOT_FOUND']);
   });
 
-  it('needs a room for everything but to join', async () => {
-    const eve = await stranger();
+  it('require having joined a room, except join', async () => {
+    const eve = await connectOther();
     const targetId = ada.id;
     const transferId = 't';
-    const said = [
+    const messages = [
       { type: 'leave' },
       { type: 'offer', targetId, sdp: 'v=0' },
       { type: 'answer', targetId, sdp: 'v=0' },
@@ -94,9 +94,9 @@ describe('what is said to the meetings', function () {
       { type: 'admit-user', targetId },
       { type: 'reject-user', targetId, reason: '' },
     ];
-    expect(await codes(eve, ...said)).to.deep.equal(said.map(() => 'NOT_JOINED'));
+    expect(await codes(eve, ...messages)).to.deep.equal(messages.map(() => 'NOT_JOINED'));
     const moderators = ['moderator-action', 'room-locked', 'room-unlocked', 'admit-user', 'reject-user'];
-    const only = said.filter(({ type }) => moderators.includes(type) || type.startsWith('recording-'));
+    const only = messages.filter(({ type }) => moderators.includes(type) || type.startsWith('recording-'));
     expect(await codes(bob, ...only)).to.deep.equal(only.map(() => 'UNAUTHORIZED'));
   });
 
@@ -141,16 +141,16 @@ describe('what is said to the meetings', function () {
     ['raise-hand', { participantId: '', note: 'more' }, { roomId: 1 }, { timestamp: 'now' }],
   ];
   for (const [type, fine, ...others] of wrong)
-    it(`${type} is ${JSON.stringify(fine).slice(0, 60)}, and nothing beyond that`, async () => {
+    it(`accept ${type} with ${JSON.stringify(fine).slice(0, 60)}, and nothing beyond that`, async () => {
       expect(await codes(ada, { type, ...fine })).to.deep.equal(['fine']);
-      const said = others.map((each) => ({ type, ...each }));
-      expect(await codes(ada, ...said)).to.deep.equal(said.map(() => invalid));
+      const messages = others.map((each) => ({ type, ...each }));
+      expect(await codes(ada, ...messages)).to.deep.equal(messages.map(() => invalid));
       expect(ada.inbox.at(-2)).to.include({ participantId: ada.id });
       expect(ada.socket.readyState).to.equal(WebSocket.OPEN);
     });
 
-  it('to join is a name of 1 to 50 characters', async () => {
-    const eve = await stranger();
+  it('accept join with a name of 1 to 50 characters', async () => {
+    const eve = await connectOther();
     const join = (name: unknown) => ({ type: 'join', roomId: 'NOBODY', name });
     expect(await codes(eve, ...[undefined, 1, '', ' \t ', 'x'.repeat(51)].map(join))).to.deep.equal(
       Array(5).fill(invalid),
@@ -161,9 +161,9 @@ describe('what is said to the meetings', function () {
     expect(await codes(eve, { type: 'join', name: 'Eve' })).to.deep.equal([invalid]);
   });
 
-  it('is 200 messages in a second: more is not understood, and who goes on is sent away', async () => {
-    const eve = await stranger();
-    // However slowly they are read.
+  it('are limited to 200 a second: more are rejected, then the socket is closed', async () => {
+    const eve = await connectOther();
+    // However slowly the server reads them.
     for (let n = 0; n < 5000; n++) eve.send('leave');
     expect((await eve.closed).code).to.equal(1008);
     const inbox = eve.news().map(({ code }) => code);
@@ -171,20 +171,20 @@ describe('what is said to the meetings', function () {
     expect(inbox).to.include(invalid);
   });
 
-  it('is text of 1 MiB at most: bytes are not understood, more and what is no UTF-8 ends the connection', async () => {
-    const eve = await stranger();
+  it('are text of at most 1 MiB: binary is rejected, larger or invalid UTF-8 closes the connection', async () => {
+    const eve = await connectOther();
     eve.socket.send(Buffer.from('{"type":"leave"}'));
     await eve.answered();
     expect(eve.inbox[0]).to.include({ code: invalid });
     eve.socket.send(JSON.stringify({ type: 'chat', text: 'x'.repeat(1024 * 1024) }));
     expect((await eve.closed).code).to.equal(1009);
-    const mallory = await stranger();
+    const mallory = await connectOther();
     mallory.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
     expect((await mallory.closed).code).to.equal(1007);
     expect(await codes(ada, { type: 'chat', text: 'nobody else notices' })).to.deep.equal(['fine']);
   });
 
-  it('is not heard but as a WebSocket at /ws, whatever its query', async () => {
+  it('require a WebSocket at /ws, with any query', async () => {
     const { status } = await send(meetings.base, { method: 'GET', path: '/ws' });
     expect(status).to.equal(426);
     const socket = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws?room=a&x=%20`);
@@ -193,14 +193,14 @@ describe('what is said to the meetings', function () {
   });
 });
 
-describe('who opens one meeting room after the other over one socket', function () {
+describe('opening many meeting rooms over one socket', function () {
   this.timeout(60_000);
   const meetings = useMeeting({
     '--server-trusted-proxies': '127.0.0.1',
     '--meeting-create-per-minute': '2',
   });
 
-  it('has one for the connection, then as many as may be made in a minute, and others have theirs', async () => {
+  it('allows one for the connection and the limit per minute, for each network', async () => {
     const eve = await open(meetings.base);
     const host = async (who: Person, roomId: string, more = {}) => {
       const before = who.inbox.length;
@@ -213,19 +213,19 @@ describe('who opens one meeting room after the other over one socket', function 
       expect(await host(eve, 'FOURTH', more)).to.equal('INVALID_MESSAGE');
     const ada = await open(meetings.base, '203.0.113.2');
     expect(await host(ada, 'ADA222')).to.equal('participant-joined');
-    expect(await host(eve, 'ADA222'), 'what is there costs nothing').to.equal('participant-joined');
+    expect(await host(eve, 'ADA222'), 'joining an existing room is free').to.equal('participant-joined');
     for (const { socket } of [eve, ada]) socket.terminate();
   });
 });
 
-describe('who opens many sockets to the meetings', function () {
+describe('opening many meeting sockets', function () {
   this.timeout(60_000);
   const meetings = useMeeting({
     '--server-trusted-proxies': '127.0.0.1',
     '--meeting-connect-per-minute': '2',
   });
 
-  it('is refused with 429, and others are not', async () => {
+  it('is rejected with 429 for a network beyond its limit', async () => {
     const [one, two] = [await open(meetings.base), await open(meetings.base)];
     const third = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
       headers: { 'X-Forwarded-For': '203.0.113.1' },

@@ -1,9 +1,9 @@
-/** Coming back to a meeting: who proves who they were takes their place again, and nobody stays behind in it. */
+/** Returning to a meeting: participants who prove their identity take their place again, and leave nobody behind. */
 import { expect } from 'chai';
 import { come, type MeetingMessage, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('who comes back to a meeting', function () {
+describe('returning to a meeting', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
   const people: Person[] = [];
@@ -19,12 +19,12 @@ describe('who comes back to a meeting', function () {
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const comes = async (more: object) => {
+  const joinWith = async (more: object) => {
     const person = await come(meetings.base, roomId, 'Whoever', more);
     people.push(person);
     return person;
   };
-  const keyOf = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
+  const proofOf = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
   const flags = { isMuted: false, isVideoOff: false };
   const joined = (participantId: string, name: string, more: object = {}): MeetingMessage =>
     ({
@@ -37,14 +37,14 @@ describe('who comes back to a meeting', function () {
       ...more,
     }) as MeetingMessage;
 
-  it('is who they were, without a password, and the others hear nothing; the former socket is closed', async () => {
+  it('restores the participant without a password, silently for others; the former socket is closed', async () => {
     bob!.send('participant-updated', { isMuted: true, isHandRaised: true });
     ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     await bob!.answered();
     const id = bob!.id;
     let again: Person;
     const inbox = await receivedBy({ ada: ada! }, ada!, async () => {
-      again = await comes(keyOf(bob!));
+      again = await joinWith(proofOf(bob!));
     });
     expect(inbox).to.deep.equal({});
     expect((await bob!.closed).code).to.equal(4001);
@@ -72,9 +72,9 @@ describe('who comes back to a meeting', function () {
     expect(ada!.inbox.filter(({ type }) => type === 'participant-left')).to.have.length(1);
   });
 
-  it('may do so on the socket that they have', async () => {
+  it('works on the current socket', async () => {
     const inbox = await receivedBy({ ada: ada!, bob: bob! }, ada!, () =>
-      bob!.send('join', { roomId, name: 'Bob', ...keyOf(bob!) }),
+      bob!.send('join', { roomId, name: 'Bob', ...proofOf(bob!) }),
     );
     expect(inbox).to.deep.equal({
       bob: [joined(bob!.id, 'Bob'), joined(ada!.id, 'Ada', { isModerator: true })],
@@ -82,33 +82,33 @@ describe('who comes back to a meeting', function () {
     expect(await receivedBy({ ada: ada!, bob: bob! }, ada!, () => bob!.send('raise-hand'))).to.have.keys('ada');
   });
 
-  it('waits on, if they waited', async () => {
+  it('keeps waiting participants in the waiting room', async () => {
     ada!.send('room-locked');
     await ada!.answered();
-    const dan = await comes({ password: 'secret' });
-    const again = await comes(keyOf(dan));
+    const dan = await joinWith({ password: 'secret' });
+    const again = await joinWith(proofOf(dan));
     expect(again.news()).to.deep.equal([{ type: 'waiting-room', roomId, participantId: dan.id, name: 'Whoever' }]);
     expect((await dan.closed).code).to.equal(4001);
     ada!.send('admit-user', { targetId: again.id });
     await again.waitFor('participant-joined');
   });
 
-  it('is nobody without the proof, or with that of another', async () => {
-    const { participantId, resumeToken } = keyOf(bob!);
+  it("requires the participant's own token", async () => {
+    const { participantId, resumeToken } = proofOf(bob!);
     for (const proof of [
       { participantId },
       { participantId, resumeToken: '' },
       { participantId, resumeToken: ada!.resumeToken },
       { participantId: ada!.id, resumeToken },
     ]) {
-      const eve = await comes(proof);
+      const eve = await joinWith(proof);
       expect(eve.news()[0]).to.include({ code: 'INVALID_PASSWORD' });
     }
   });
 
-  it('leaves where they were before they go to another room, whatever they prove', async () => {
+  it('leaves the current room before joining another', async () => {
     const other = `${roomId.slice(0, 5)}X`;
-    const [id, proof] = [bob!.id, keyOf(bob!)];
+    const [id, proof] = [bob!.id, proofOf(bob!)];
     await receivedBy({ ada: ada!, bob: bob! }, ada!, () =>
       bob!.send('join', { roomId: other, name: 'Bob', isHost: true, ...proof }),
     );
@@ -117,11 +117,11 @@ describe('who comes back to a meeting', function () {
     expect(ada!.inbox.filter(({ type }) => type === left.type)).to.have.length(1);
   });
 
-  it('is told nothing that was meant for where they were, before they are welcomed', async () => {
+  it('delivers nothing before the own admission', async () => {
     const again = await open(meetings.base);
     people.push(again);
     for (let n = 0; n < 50; n++) ada!.send('chat', { text: `n${n}` });
-    again.send('join', { roomId, name: 'Bob', ...keyOf(bob!) });
+    again.send('join', { roomId, name: 'Bob', ...proofOf(bob!) });
     await again.answered();
     expect(again.inbox[0]).to.include({ type: 'participant-joined', participantId: bob!.id });
   });

@@ -1,4 +1,4 @@
-/** Meeting rooms that are made over HTTP, by the contract: what may be asked for, what is answered, and what is refused. */
+/** Creating meeting rooms over HTTP: options, answers and rejections. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
@@ -7,27 +7,27 @@ import { useMeeting } from '../../support/meeting-node.js';
 const ROOM_ID = /^[A-HJKMNP-Z2-9]{6}$/;
 const DAY = 86_400_000;
 
-describe('making a meeting room', function () {
+describe('creating a meeting room', function () {
   this.timeout(60_000);
   const meetings = useMeeting();
   const { given, when } = meetings;
-  const make = (body?: unknown, headers = {}) => when('POST', '/api/rooms', { body, headers });
-  /** One that no other test has. */
+  const create = (body?: unknown, headers = {}) => when('POST', '/api/rooms', { body, headers });
+  /** An id that no other test uses. */
   const freeId = () => randomUUID().slice(0, 6).toUpperCase();
 
-  it('answers an id without look-alikes and a creator token, and nothing that was not asked for', async () => {
+  it('answers an unambiguous id and a creator token, and no options that were not given', async () => {
     for (const body of [{}, '', undefined]) {
-      const { body: made } = await make(body).thenAnswered(201);
+      const { body: made } = await create(body).thenAnswered(201);
       expect(made).to.have.all.keys('roomId', 'creatorToken');
       expect(made.roomId).to.match(ROOM_ID);
       expect(made.creatorToken).to.match(/^[\w-]{43}$/);
     }
   });
 
-  it('takes what is asked for as people write it, and tells neither password nor cap', async () => {
+  it('normalises its options, and returns neither password nor limit', async () => {
     const roomId = freeId();
     const start = 1_900_000_000_000;
-    const { body } = await make({
+    const { body } = await create({
       roomId: ` ${roomId.toLowerCase()} `,
       password: '  open sesame  ',
       maxParticipants: 2,
@@ -39,15 +39,16 @@ describe('making a meeting room', function () {
     expect(body).to.have.all.keys('roomId', 'creatorToken', 'title', 'scheduledStart', 'scheduledEnd');
   });
 
-  it('takes a blank title for none, and one that is there trimmed, up to 80 characters', async () => {
+  it('ignores a blank title, and trims others, up to 80 characters', async () => {
     const plain = ['roomId', 'creatorToken'];
-    for (const title of ['', ' \t ']) expect((await make({ title }).thenAnswered(201)).body).to.have.all.keys(...plain);
-    await make({ title: ` ${'t'.repeat(80)} ` }).thenAnswered(201, { title: 't'.repeat(80) });
+    for (const title of ['', ' \t '])
+      expect((await create({ title }).thenAnswered(201)).body).to.have.all.keys(...plain);
+    await create({ title: ` ${'t'.repeat(80)} ` }).thenAnswered(201, { title: 't'.repeat(80) });
   });
 
-  it('reads ISO dates of every precision, of UTC where they name no zone', async () => {
+  it('reads ISO dates of every precision, as UTC without a zone', async () => {
     const read = async (scheduledStart: string) =>
-      (await make({ scheduledStart }).thenAnswered(201)).body.scheduledStart;
+      (await create({ scheduledStart }).thenAnswered(201)).body.scheduledStart;
     expect(await read('2031-02-03')).to.equal(Date.UTC(2031, 1, 3));
     expect(await read('2031-02-03T04:05')).to.equal(Date.UTC(2031, 1, 3, 4, 5));
     expect(await read('2031-02-03T04:05:06.789Z')).to.equal(Date.UTC(2031, 1, 3, 4, 5, 6, 789));
@@ -85,39 +86,41 @@ describe('making a meeting room', function () {
     ['{"roomId":', /./],
   ];
   for (const [body, error] of wrong)
-    it(`refuses ${JSON.stringify(body).slice(0, 60)}`, () => make(body).thenRefused(400, { error }));
+    it(`rejects ${JSON.stringify(body).slice(0, 60)}`, () => create(body).thenRefused(400, { error }));
 
-  it('takes each of these at its limit', async () => {
-    await make({ password: 'p'.repeat(50), maxParticipants: 50, title: 't'.repeat(80) }).thenAnswered(201);
-    await make({ password: ` ${'p'.repeat(50)} `, maxParticipants: 2, title: '🙂'.repeat(80) }).thenAnswered(201);
+  it('accepts each option at its limit', async () => {
+    await create({ password: 'p'.repeat(50), maxParticipants: 50, title: 't'.repeat(80) }).thenAnswered(201);
+    await create({ password: ` ${'p'.repeat(50)} `, maxParticipants: 2, title: '🙂'.repeat(80) }).thenAnswered(201);
   });
 
-  it('has an id once, until the room is over: whoever comes second is told so', async () => {
+  it('rejects an id that an open room has', async () => {
     const roomId = freeId();
-    await make({ roomId }).thenAnswered(201);
-    const { body } = await make({ roomId: roomId.toLowerCase() }).thenRefused(429, { error: /exists/ });
+    await create({ roomId }).thenAnswered(201);
+    const { body } = await create({ roomId: roomId.toLowerCase() }).thenRefused(429, { error: /exists/ });
     expect(body).to.have.all.keys('error');
   });
 
-  it('gives the first answer again under the same key, and refuses the key for another room', async () => {
+  it('repeats the first answer for an idempotency key, which rejects other options', async () => {
     const body = { roomId: freeId(), password: 'secret', title: 'Once' };
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await make(body, headers).thenAnswered(201);
-    const again = await make(body, headers).thenAnswered(201);
+    const first = await create(body, headers).thenAnswered(201);
+    const again = await create(body, headers).thenAnswered(201);
     expect(again.body).to.deep.equal(first.body);
     expect(again.headers.get('position')).to.equal(first.headers.get('position'));
-    await make({ ...body, title: 'Twice' }, headers).thenRefused(422, { error: /Idempotency-Key/ });
-    // Neither does it make another room, which would stand in another stream.
-    await make({ roomId: freeId() }, headers).thenRefused(422, { error: /Idempotency-Key/ });
-    await make({}, headers).thenRefused(422);
+    await create({ ...body, title: 'Twice' }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    // A different room id would be a different stream, and is rejected too.
+    await create({ roomId: freeId() }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    await create({}, headers).thenRefused(422);
     const made = { 'Idempotency-Key': randomUUID() };
-    expect((await make({}, made).thenAnswered(201)).body).to.deep.equal((await make({}, made).thenAnswered(201)).body);
-    await make({ title: 'Other' }, made).thenRefused(422);
+    expect((await create({}, made).thenAnswered(201)).body).to.deep.equal(
+      (await create({}, made).thenAnswered(201)).body,
+    );
+    await create({ title: 'Other' }, made).thenRefused(422);
   });
 
-  it('counts a room at once, and is a fact with its position', async () => {
+  it('updates the room count immediately, and returns its position', async () => {
     const before = await given('GET', '/health');
-    const { headers } = await make({}).thenAnswered(201);
+    const { headers } = await create({}).thenAnswered(201);
     expect(headers.get('position')).to.match(/^\d+$/);
     await when('GET', '/health').thenAnswered(200, {
       totalRooms: before.totalRooms + 1,
@@ -126,19 +129,19 @@ describe('making a meeting room', function () {
     });
   });
 
-  it('reads no more of a body than a room can need', () => make('x'.repeat(70_000)).thenRefused(413));
+  it('rejects bodies larger than a room needs', () => create('x'.repeat(70_000)).thenRefused(413));
 });
 
-describe('a meeting house that is full', function () {
+describe('limit of empty meeting rooms', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--meeting-max-latent-rooms': '3' });
   const { when } = meetings;
 
-  it('takes no room more than may stand empty, also where many are made at once; a repetition is answered', async () => {
+  it('applies to concurrent requests, and repetitions are answered', async () => {
     const keys = Array.from({ length: 6 }, () => randomUUID());
-    const make = (key: string) =>
+    const create = (key: string) =>
       ask(meetings.base, 'POST', '/api/rooms', { body: {}, headers: { 'Idempotency-Key': key } });
-    const answers = await Promise.all(keys.map(make));
+    const answers = await Promise.all(keys.map(create));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).to.have.length(3);
     for (const { status, body, headers } of answers) {
@@ -149,61 +152,61 @@ describe('a meeting house that is full', function () {
       expect(headers.get('retry-after')).to.match(/^\d+$/);
     }
     const made = statuses.indexOf(201);
-    expect((await make(keys[made]!)).body).to.deep.equal(answers[made]!.body);
+    expect((await create(keys[made]!)).body).to.deep.equal(answers[made]!.body);
     await when('GET', '/health').thenAnswered(200, { totalRooms: 3 });
   });
 });
 
-describe('a client that makes many meeting rooms', function () {
+describe('limit of meeting rooms per client', function () {
   this.timeout(60_000);
   const { when } = useMeeting({ '--meeting-create-per-minute': '2' });
-  const make = (body: object, headers = {}) => when('POST', '/api/rooms', { body, headers });
+  const create = (body: object, headers = {}) => when('POST', '/api/rooms', { body, headers });
 
-  it('is told to wait, in other words than of a room that exists; a repetition and a refusal cost nothing', async () => {
+  it('answers 429 with its own error; repetitions and rejections are free', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201);
-    for (let n = 0; n < 3; n++) await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
-    await make({ roomId: 'QUOTA2' }).thenRefused(429, { error: /exists/ });
-    await make({}).thenAnswered(201);
-    const { headers: answerHeaders } = await make({}).thenRefused(429, {
+    const first = await create({ roomId: 'QUOTA2' }, headers).thenAnswered(201);
+    for (let n = 0; n < 3; n++) await create({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
+    await create({ roomId: 'QUOTA2' }).thenRefused(429, { error: /exists/ });
+    await create({}).thenAnswered(201);
+    const { headers: answerHeaders } = await create({}).thenRefused(429, {
       error: /Too many requests, try again later/,
     });
     expect(Number(answerHeaders.get('retry-after'))).to.be.within(1, 60);
-    await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
+    await create({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
   });
 });
 
-describe('a client that makes many meeting rooms with passwords', function () {
+describe('limit of meeting rooms with passwords per client', function () {
   this.timeout(60_000);
   const { when } = useMeeting({ '--meeting-create-per-minute': '2' });
-  const make = (body: object, headers = {}) =>
+  const create = (body: object, headers = {}) =>
     when('POST', '/api/rooms', { body: { password: 'secret', ...body }, headers });
 
-  it('has them hashed no more often than it may make them; a repetition and a refusal cost nothing', async () => {
+  it('limits password hashing; repetitions and rejections are free', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await make({ roomId: 'HASHED' }, headers).thenAnswered(201);
-    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }).thenRefused(429, { error: /exists/ });
-    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
-    await make({}).thenAnswered(201);
-    await make({}).thenRefused(429, { error: /Too many requests/ });
-    await make({ roomId: 'HASHED' }).thenRefused(429, { error: /Too many requests/ });
-    await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
-    await make({ roomId: 'HASHED', title: 'other' }, headers).thenRefused(422);
+    const first = await create({ roomId: 'HASHED' }, headers).thenAnswered(201);
+    for (let n = 0; n < 3; n++) await create({ roomId: 'HASHED' }).thenRefused(429, { error: /exists/ });
+    for (let n = 0; n < 3; n++) await create({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await create({}).thenAnswered(201);
+    await create({}).thenRefused(429, { error: /Too many requests/ });
+    await create({ roomId: 'HASHED' }).thenRefused(429, { error: /Too many requests/ });
+    await create({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await create({ roomId: 'HASHED', title: 'other' }, headers).thenRefused(422);
   });
 });
 
-describe('two nodes that make one meeting room at once', function () {
+describe('concurrent creation of a meeting room on two nodes', function () {
   this.timeout(60_000);
   const meetings = useMeeting({}, 2);
 
-  it('make it once: one is told 201, the other that it exists', async () => {
+  it('succeeds once: one node answers 201, the other 429', async () => {
     for (let round = 0; round < 5; round++) {
       const body = { roomId: `RACE0${round}` };
       const answers = await Promise.all(meetings.bases.map((base) => ask(base, 'POST', '/api/rooms', { body })));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 429]);
     }
     const { headers } = await ask(meetings.base, 'GET', '/health');
-    const seen = { headers: { 'If-Position': headers.get('position') ?? '' } };
-    for (const base of meetings.bases) expect((await ask(base, 'GET', '/health', seen)).body.totalRooms).to.equal(5);
+    const options = { headers: { 'If-Position': headers.get('position') ?? '' } };
+    for (const base of meetings.bases) expect((await ask(base, 'GET', '/health', options)).body.totalRooms).to.equal(5);
   });
 });

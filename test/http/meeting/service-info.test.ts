@@ -1,4 +1,4 @@
-/** What the meeting service tells everybody: statistics, servers for connections, and seven headers on whatever it answers. */
+/** Public information of the meeting service: health, ICE servers, and seven headers on every answer. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -17,12 +17,12 @@ const SEVEN = {
   'referrer-policy': 'strict-origin-when-cross-origin',
 };
 
-describe('what the meeting service tells', function () {
+describe('public routes of the meeting service', function () {
   this.timeout(60_000);
   const meetings = useMeeting();
   const { when } = meetings;
 
-  it('is its health in exactly six members', async () => {
+  it('answer /health with exactly six members', async () => {
     const { body } = await when('GET', '/health').thenAnswered(200, { status: 'ok' });
     expect(Object.keys(body)).to.have.members([
       'status',
@@ -37,21 +37,21 @@ describe('what the meeting service tells', function () {
     expect(Number.isInteger(body.uptime)).to.equal(true);
   });
 
-  it('is a STUN server where no other is configured', async () => {
+  it('answer /config with a public STUN server by default', async () => {
     const { body } = await when('GET', '/config').thenAnswered(200);
     expect(body.iceServers).to.have.length(1);
     expect(body.iceServers[0]).to.have.all.keys('urls');
     expect(body.iceServers[0].urls).to.match(/^stun:/);
   });
 
-  it('is an index at its root, and a document that names every route', async () => {
+  it('serve an index at the root, and a document that names every route', async () => {
     const { body } = await when('GET', '/').thenAnswered(200, { service: 'meeting' });
     expect(body.links.signaling).to.equal('/ws');
     const document = await when('GET', '/openapi.json').thenAnswered(200, { openapi: '3.1.0' });
     expect(document.body.paths).to.include.keys('/', '/health', '/config', '/api/rooms');
   });
 
-  it('is a page to try meetings with, at the same root, for browsers', async () => {
+  it('serve a page to try meetings to browsers at the root', async () => {
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
     const page = await send(meetings.base, { method: 'GET', path: '/', headers: { accept } });
     expect(page.status).to.equal(200);
@@ -62,7 +62,7 @@ describe('what the meeting service tells', function () {
     expect(part.headers).to.include(SEVEN);
   });
 
-  it('has them on the answer that opens a WebSocket too', async () => {
+  it('send the seven headers on WebSocket upgrades', async () => {
     const socket = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
       headers: { 'X-Request-Id': 'mine' },
     });
@@ -71,7 +71,7 @@ describe('what the meeting service tells', function () {
     expect(headers).to.include({ ...SEVEN, 'x-request-id': 'mine' });
   });
 
-  it('has the seven headers on every answer, errors included, and no other of CORS', async () => {
+  it('send the seven headers on every answer including errors, and no other CORS headers', async () => {
     const answers: readonly (readonly [status: number, method: string, path: string, body?: string])[] = [
       [200, 'GET', '/health'],
       [200, 'HEAD', '/health'],
@@ -102,12 +102,12 @@ describe('what the meeting service tells', function () {
   });
 });
 
-describe('the servers that clients of meetings are told of', function () {
+describe('TURN server with a shared secret', function () {
   this.timeout(60_000);
   const secret = 'shared with the relay';
   const meetings = useMeeting({ '--meeting-turn-url': 'turn:turn.example', '--meeting-turn-secret': secret });
 
-  it('have names and passwords that the TURN server can check, for an hour, and another for each who asks', async () => {
+  it('gets credentials that it can verify, valid for an hour, different for each request', async () => {
     const turnServer = async () => (await ask(meetings.base, 'GET', '/config')).body.iceServers[1];
     const [one, other] = [await turnServer(), await turnServer()];
     expect(one).to.have.all.keys('urls', 'username', 'credential');
@@ -119,7 +119,7 @@ describe('the servers that clients of meetings are told of', function () {
   });
 });
 
-describe('the servers that all clients of meetings have in common', function () {
+describe('configured ICE servers', function () {
   this.timeout(60_000);
   const { when } = useMeeting({
     '--meeting-turn-url': 'turns:turn.example',
@@ -128,7 +128,7 @@ describe('the servers that all clients of meetings have in common', function () 
     '--meeting-ice-servers': '[{"urls":"stun:stun.example"}]',
   });
 
-  it('are those of the configuration, in place of the public one', () =>
+  it('replace the public one', () =>
     when('GET', '/config').thenAnswered(200, {
       iceServers: [
         { urls: 'stun:stun.example' },

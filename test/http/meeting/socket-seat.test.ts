@@ -1,4 +1,4 @@
-/** Seats in a meeting, one after the other on one socket: what arrives where, and what becomes of the socket. */
+/** Consecutive seats in meetings on one socket: delivery, and what happens to the socket. */
 import { expect } from 'chai';
 import { createSocketSeats } from '../../../adapters/http/meeting/socket-seat.js';
 import { frame } from '../../../adapters/realtime/relay/sink.js';
@@ -6,25 +6,25 @@ import { record, types } from '../../support/toy-audience.js';
 
 const message = (type: string) => frame({ type });
 
-describe('a seat in a meeting', () => {
-  it('gets what is told until it is left, and then the next one does', () => {
+describe('seat in a meeting', () => {
+  it('receives messages until the next seat on the socket is taken', () => {
     const socket = record();
-    const chair = createSocketSeats(socket);
-    const [first, second] = [chair.take('ada', false), () => chair.take('bob', false)];
-    let left = 0;
-    first.sink.onClose(() => left++);
+    const seats = createSocketSeats(socket);
+    const [first, second] = [seats.take('ada', false), () => seats.take('bob', false)];
+    let leaves = 0;
+    first.sink.onClose(() => leaves++);
     first.sink.send(message('a'));
     const next = second();
-    expect(left).to.equal(1);
+    expect(leaves).to.equal(1);
     first.sink.send(message('b'));
     next.sink.send(message('c'));
     first.leave();
     next.sink.send(message('d'));
     expect(types(socket)).to.deep.equal(['a', 'c', 'd']);
-    expect([left, socket.ended, first.id === next.id]).to.deep.equal([1, undefined, false]);
+    expect([leaves, socket.ended, first.id === next.id]).to.deep.equal([1, undefined, false]);
   });
 
-  it('of who comes back gets nothing before they are welcomed', () => {
+  it('of a returning participant receives nothing before the welcome', () => {
     const socket = record();
     const seat = createSocketSeats(socket).take('ada', true);
     seat.sink.send(message('to where they were'));
@@ -33,18 +33,18 @@ describe('a seat in a meeting', () => {
     expect(types(socket)).to.deep.equal(['welcome']);
   });
 
-  it('is yielded with its socket, unless that has another one by now', () => {
+  it('closes its socket when yielded, unless the socket has a newer seat', () => {
     const socket = record();
-    const chair = createSocketSeats(socket);
-    const [former, now] = [chair.take('ada', false), chair.take('ada', true)];
-    former.yield();
+    const seats = createSocketSeats(socket);
+    const [previous, current] = [seats.take('ada', false), seats.take('ada', true)];
+    previous.yield();
     expect(socket.ended).to.equal(undefined);
-    now.welcome();
-    now.yield();
+    current.welcome();
+    current.yield();
     expect(socket.ended).to.equal('over');
   });
 
-  it('is not yielded before its own return is welcomed', () => {
+  it('is not yielded before its own welcome', () => {
     const socket = record();
     const returning = createSocketSeats(socket).take('ada', true);
     returning.yield();
@@ -54,34 +54,34 @@ describe('a seat in a meeting', () => {
     expect(types(socket)).to.deep.equal(['welcome']);
   });
 
-  for (const how of ['with its socket', 'where nothing more is to be heard'])
-    it(`is left ${how}, and none is to be had from then on`, () => {
+  for (const how of ['with its socket', 'when closed'])
+    it(`is leaves ${how}, and later seats are leaves immediately`, () => {
       const socket = record();
-      const chair = createSocketSeats(socket);
-      let left = 0;
-      chair.take('ada', false).sink.onClose(() => left++);
+      const seats = createSocketSeats(socket);
+      let leaves = 0;
+      seats.take('ada', false).sink.onClose(() => leaves++);
       if (how === 'with its socket') socket.leave();
-      else chair.close();
-      expect(left).to.equal(1);
-      chair.take('bob', false).sink.onClose(() => left++);
-      expect(left).to.equal(2);
+      else seats.close();
+      expect(leaves).to.equal(1);
+      seats.take('bob', false).sink.onClose(() => leaves++);
+      expect(leaves).to.equal(2);
     });
 
-  it('hears when the network has room again, for as long as somebody sits there', () => {
+  it('is notified when the socket drains, while it is the current seat', () => {
     const socket = record();
-    const chair = createSocketSeats(socket);
+    const seats = createSocketSeats(socket);
     const inbox: string[] = [];
-    const [former] = [chair.take('ada', false)];
-    former.sink.onDrain(() => inbox.push('ada'));
+    const [previous] = [seats.take('ada', false)];
+    previous.sink.onDrain(() => inbox.push('ada'));
     socket.read();
-    chair.take('bob', false).sink.onDrain(() => inbox.push('bob'));
+    seats.take('bob', false).sink.onDrain(() => inbox.push('bob'));
     socket.read();
     expect(inbox).to.deep.equal(['ada', 'bob']);
     socket.unread = 7;
-    expect([former.sink.buffered()]).to.deep.equal([0]);
+    expect([previous.sink.buffered()]).to.deep.equal([0]);
   });
 
-  it('whose person is too slow for what they are to hear is cut', () => {
+  it('cuts the socket when the participant is too slow', () => {
     const socket = record();
     createSocketSeats(socket).take('ada', false).sink.overrun?.();
     expect(socket.ended).to.equal('cut');
