@@ -5,7 +5,7 @@ import { operationsPolicy, operationsRoutes } from '../../adapters/http/operatio
 import type { Route } from '../../adapters/http/server/route.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { send } from '../support/raw-http.js';
-import { asking, echo, serveToys, type Toys } from './toy-http-service.js';
+import { echo, serveToys, statusWith, type Toys } from './toy-http-service.js';
 
 describe('access to the operations port', () => {
   const policy = operationsPolicy('1.0.0');
@@ -53,22 +53,22 @@ describe('tokens of the log service', () => {
     const ingest = await serve(admission.ingest);
     const query = await serve(admission.query);
     for (const valid of [`Bearer ${apiToken}`, basic('ann', 'pass-word')]) {
-      expect(await asking(ingest)({ authorization: valid }), valid).to.equal(200);
-      expect(await asking(query)({ authorization: valid }), valid).to.equal(200);
+      expect(await statusWith(ingest)({ authorization: valid }), valid).to.equal(200);
+      expect(await statusWith(query)({ authorization: valid }), valid).to.equal(200);
     }
-    expect(await asking(ingest)({ authorization: `Bearer ${producer}` })).to.equal(200);
-    expect(await asking(query)({ authorization: `Bearer ${producer}` })).to.equal(403);
+    expect(await statusWith(ingest)({ authorization: `Bearer ${producer}` })).to.equal(200);
+    expect(await statusWith(query)({ authorization: `Bearer ${producer}` })).to.equal(403);
     for (const token of [apiToken, producer])
       for (const invalid of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
         for (const toys of [ingest, query])
-          expect(await asking(toys)({ authorization: `Bearer ${invalid}` }), invalid).to.equal(401);
+          expect(await statusWith(toys)({ authorization: `Bearer ${invalid}` }), invalid).to.equal(401);
     for (const invalid of [
       basic('ann', 'pass-wor'),
       basic('ann', 'pass-word1'),
       basic('an', 'pass-word'),
       basic('', ''),
     ])
-      for (const toys of [ingest, query]) expect(await asking(toys)({ authorization: invalid })).to.equal(401);
+      for (const toys of [ingest, query]) expect(await statusWith(toys)({ authorization: invalid })).to.equal(401);
     await Promise.all([ingest.close(), query.close()]);
   });
 
@@ -77,9 +77,9 @@ describe('tokens of the log service', () => {
     for (const admit of [ingest, query]) {
       const toys = await serve(admit);
       for (const valid of [undefined, `Bearer ${producer}`, basic('ann', 'any')])
-        expect(await asking(toys)(valid === undefined ? {} : { authorization: valid }), valid).to.equal(200);
+        expect(await statusWith(toys)(valid === undefined ? {} : { authorization: valid }), valid).to.equal(200);
       for (const invalid of [`Bearer ${producer}x`, `bearer ${apiToken}`, 'Bearer', 'Bearer two words'])
-        expect(await asking(toys)({ authorization: invalid }), invalid).to.equal(401);
+        expect(await statusWith(toys)({ authorization: invalid }), invalid).to.equal(401);
       await toys.close();
     }
     expect(signIn).to.match(/can read records; set logs\.apiToken/);

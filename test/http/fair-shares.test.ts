@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { BODY_COST, type Budgets, createBudgets } from '../../adapters/http/server/budgets.js';
 import { createClientAddress } from '../../adapters/http/server/client-address.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
-import { echo, serveToys, type Told, type Toys } from './toy-http-service.js';
+import { echo, serveToys, type ToyAnswer, type Toys } from './toy-http-service.js';
 
 const BODY = 1000;
 
@@ -63,7 +63,7 @@ describe('shared budgets', () => {
     if (!response.ok) await response.text();
     return response;
   }
-  const expectRejected = ({ status, headers, json }: Told, expected: number) => {
+  const expectRejected = ({ status, headers, json }: ToyAnswer, expected: number) => {
     expect(status).to.equal(expected);
     expect(Number(headers.get('retry-after'))).to.be.greaterThan(0);
     expect(json.error).to.be.a('string');

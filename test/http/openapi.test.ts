@@ -1,4 +1,4 @@
-/** The OpenAPI document of a service, made from its routes, and what the operations port tells. */
+/** The OpenAPI document generated from routes, and the routes of the operations port. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
@@ -8,7 +8,7 @@ import type { Route } from '../../adapters/http/server/route.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy-http-service.js';
 
-describe('the OpenAPI document', () => {
+describe('OpenAPI document', () => {
   const policy = { ...toyPolicy, securitySchemes: { session: { type: 'http', scheme: 'bearer' } } };
   const routes: readonly Route[] = [
     echo({
@@ -37,16 +37,16 @@ describe('the OpenAPI document', () => {
     expect(valid).to.equal(true);
   });
 
-  it('names every route, its parameters, body, answers and errors', () => {
+  it('describes every route with its parameters, body, answers and errors', () => {
     const document = JSON.parse(JSON.stringify(openapi(policy, routes)));
     for (const { path, method } of routes) {
-      const there = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')];
-      expect(there, path).to.have.property(method.toLowerCase());
+      const pathItem = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')];
+      expect(pathItem, path).to.have.property(method.toLowerCase());
     }
     const post = document.paths['/toys/{toyId}/parts/{partId}'].post;
     expect(post.parameters.map(({ name }: { name: string }) => name)).to.include.members(['toyId', 'partId', 'q']);
     expect(post.requestBody.content['application/json'].schema.required).to.deep.equal(['name']);
-    // What stands in a path may be nothing that there is, or no text.
+    // A path parameter may name something unknown or be invalid.
     expect(document.paths['/toys/{toyId}/parts/{partId}'].delete.responses).to.have.property('404');
     expect(document.paths['/health'].get.responses).not.to.have.property('404');
     expect(Object.keys(post.responses)).to.have.members([
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/health'].get.responses['200'].content).to.have.property('text/plain');
   });
 
-  it('is served by its service, and names itself', async () => {
+  it('is served by its service, and describes its own route', async () => {
     const toys = await serveToys([...routes, openapiRoute(policy, routes)], policy);
     const { json } = await toys.ask('/openapi.json');
     await toys.close();
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the operations port', () => {
+describe('operations port', () => {
   const policy = operationsPolicy('1.0.0');
   const projection: ProjectionStatus = {
     name: 'toys.shelf',
@@ -94,7 +94,7 @@ describe('the operations port', () => {
     status: 'live',
   };
   let ok = true;
-  let here: Toys;
+  let local: Toys;
   let behindProxy: Toys;
   before(async () => {
     const status = {
@@ -106,7 +106,7 @@ describe('the operations port', () => {
       host: '127.0.0.1',
       token: 'operations-token-1',
     });
-    here = await serveToys(routes, policy);
+    local = await serveToys(routes, policy);
     behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
     metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });
     metrics.countAppended(() => {})('toys.shelf-1', 1n, 4);
@@ -119,26 +119,26 @@ describe('the operations port', () => {
     metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
   });
   after(async () => {
-    await here.close();
+    await local.close();
     await behindProxy.close();
   });
 
-  it('says that the process lives and whether it is ready', async () => {
-    expect((await here.ask('/health/live')).json.ok).to.equal(true);
-    expect((await here.ask('/health/ready')).json).to.deep.equal({
+  it('reports liveness and readiness', async () => {
+    expect((await local.ask('/health/live')).json.ok).to.equal(true);
+    expect((await local.ask('/health/ready')).json).to.deep.equal({
       ok: true,
       checks: [{ name: 'log', ok: true }],
     });
     ok = false;
-    const { status, json, headers } = await here.ask('/health/ready');
+    const { status, json, headers } = await local.ask('/health/ready');
     ok = true;
     expect(status).to.equal(503);
     expect(Number(headers.get('retry-after'))).to.be.at.least(1);
     expect(json).to.deep.equal({ error: 'Not ready', ok: false, checks: [{ name: 'log', ok: false }] });
   });
 
-  it('gives metrics in the format of Prometheus', async () => {
-    const { text, headers } = await here.ask('/metrics');
+  it('exposes metrics in Prometheus format', async () => {
+    const { text, headers } = await local.ask('/metrics');
     expect(headers.get('content-type')).to.match(/^text\/plain; version=/);
     for (const line of [
       'annals_http_requests_total{service="toys",method="GET",route="/toys",status="200"} 1',
@@ -157,12 +157,12 @@ describe('the operations port', () => {
     expect(text).to.match(/^process_cpu_seconds_total /m);
   });
 
-  it('tells of projections with positions that lose no digit', async () => {
-    const { json } = await here.ask('/projections');
+  it('lists projections with positions of full precision', async () => {
+    const { json } = await local.ask('/projections');
     expect(json.projections).to.deep.equal([{ ...projection, position: '9007199254740993', lag: '7' }]);
   });
 
-  it('is closed to other machines without the token', async () => {
+  it('requires the token from other machines', async () => {
     for (const path of ['/health/live', '/health/ready', '/metrics', '/projections', '/openapi.json']) {
       expect((await behindProxy.ask(path)).status, path).to.equal(401);
       const wrong = await behindProxy.ask(path, { headers: { Authorization: 'Bearer operations-token-2' } });
@@ -173,12 +173,12 @@ describe('the operations port', () => {
     }
   });
 
-  it('does not take a proxy on this machine for a caller on this machine', async () => {
-    expect((await here.ask('/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).to.equal(401);
+  it('requires the token from a proxy on this machine', async () => {
+    expect((await local.ask('/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).to.equal(401);
   });
 
-  it('documents itself', async () => {
-    const { valid } = await new Validator().validate((await here.ask('/openapi.json')).json);
+  it('has its own valid OpenAPI document', async () => {
+    const { valid } = await new Validator().validate((await local.ask('/openapi.json')).json);
     expect(valid).to.equal(true);
   });
 });

@@ -1,22 +1,22 @@
-/** A quota lets exactly so many through, by network, whatever clocks say. */
+/** A rate limit allows an exact number of requests per network and window, whatever the clock does. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 
-describe('a quota', () => {
-  it('lets exactly so many through, for each network by itself', async () => {
+describe('rate limit', () => {
+  it('allows an exact number per network and window, plus refunds', async () => {
     const limit = createRateLimit(3, 3_600_000);
-    const through = async (address: string) => (await limit.spend(address)) === undefined;
-    for (let n = 0; n < 3; n++) expect(await through('203.0.113.9'), `${n}`).to.equal(true);
-    expect(await through('203.0.113.9')).to.equal(false);
-    expect(await through('203.0.113.8')).to.equal(true);
+    const isAllowed = async (address: string) => (await limit.spend(address)) === undefined;
+    for (let n = 0; n < 3; n++) expect(await isAllowed('203.0.113.9'), `${n}`).to.equal(true);
+    expect(await isAllowed('203.0.113.9')).to.equal(false);
+    expect(await isAllowed('203.0.113.8')).to.equal(true);
     await limit.refund('203.0.113.9');
-    expect(await through('203.0.113.9')).to.equal(true);
+    expect(await isAllowed('203.0.113.9')).to.equal(true);
     const wait = await limit.spend('203.0.113.9');
     expect(wait).to.be.within(3_500_000, 3_600_000);
   });
 
-  it('ends its window in time, and says so, when the clock has been set back', async () => {
+  it('ends its window in time after the clock was set back', async () => {
     const window = 40;
     const limit = createRateLimit(1, window);
     const { now } = Date;
@@ -30,7 +30,7 @@ describe('a quota', () => {
     }
   });
 
-  it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {
+  it('counts IPv6 callers by their /64, and IPv4-mapped addresses as IPv4', async () => {
     const limit = createRateLimit(2, 3_600_000);
     expect(await limit.spend('2001:db8:1:2::1')).to.equal(undefined);
     expect(await limit.spend('2001:db8:1:2:ffff::2')).to.equal(undefined);

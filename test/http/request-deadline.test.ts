@@ -1,4 +1,4 @@
-/** Requests that take longer than an answer may: their work ends, and keeps its budget until it has. */
+/** Requests beyond their deadline: their work is aborted, and holds its budget until it ends. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -8,20 +8,20 @@ import { createBudget } from '../../application/concurrency/fair-share-budget.js
 import type { ReindexReport, StartedReindex } from '../../application/logs/admin/reindex.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 
-describe('a request that is overdue', () => {
+describe('overdue request', () => {
   let toys: Toys;
   const budget = createBudget('toys', 1_000_000);
   const budgets = createBudgets();
-  /** Of the work that is under way. */
+  /** The signal of the slow request in progress. */
   let signal = AbortSignal.abort();
   let finish = () => {};
-  let askedLate: Promise<AbortSignal>;
+  let lateSignal: Promise<AbortSignal>;
   let started: () => Promise<StartedReindex>;
-  /** Ms, of what only ever goes on. */
-  let passed = 0;
+  /** Milliseconds added to the monotonic clock. */
+  let addedMs = 0;
   const { now } = performance;
   before(async () => {
-    const slow = echo({
+    const slowRoute = echo({
       path: '/slow',
       body: 'bytes',
       budget,
@@ -32,29 +32,29 @@ describe('a request that is overdue', () => {
         });
       },
     });
-    const late = echo({
+    const lateRoute = echo({
       path: '/late',
       handle: (request) => {
-        askedLate = new Promise((resolve) => {
+        lateSignal = new Promise((resolve) => {
           finish = () => resolve(request.signal);
         });
-        return askedLate.then(() => ({ status: 200, body: {} }));
+        return lateSignal.then(() => ({ status: 200, body: {} }));
       },
     });
-    // Who sends its body late is looked at again, which takes most of the time that an answer may take.
-    let looks = 0;
-    const again = echo({
+    // Authenticating again after a late body takes most of the time allowed for an answer.
+    let admissions = 0;
+    const againRoute = echo({
       path: '/again',
       body: 'bytes',
       answerMs: 600_000,
       admit() {
-        if (++looks === 2) passed += 600_000;
+        if (++admissions === 2) addedMs += 600_000;
       },
       handle: () => new Promise(() => {}),
     });
     const reindex = { start: () => started(), progress: async () => undefined };
     const admit = () => ({ actor: 'api', producerId: 'api' });
-    const routes = [slow, late, again, ...reindexRoutes({ reindex, admit, security: [] })];
+    const routes = [slowRoute, lateRoute, againRoute, ...reindexRoutes({ reindex, admit, security: [] })];
     toys = await serveToys(routes, {}, { answerMs: 1, budgets });
   });
   after(() => {
@@ -62,38 +62,38 @@ describe('a request that is overdue', () => {
     return toys.close();
   });
 
-  it('is told so, and its work that nobody waits for it', async () => {
+  it('answers 503, and aborts the work', async () => {
     const { status } = await toys.post('/slow', '{}');
     expect(status).to.equal(503);
     expect(signal.aborted).to.equal(true);
     finish();
   });
 
-  it('is told so that work too which asks only then', async () => {
+  it('aborts the signal for work that reads it only later', async () => {
     expect((await toys.post('/late', '')).status).to.equal(503);
     finish();
-    expect((await askedLate).aborted).to.equal(true);
+    expect((await lateSignal).aborted).to.equal(true);
   });
 
-  it('is told so where it would begin something long, too', async () => {
+  it('answers 503 while a long job is still starting', async () => {
     started = () => new Promise(() => {});
     for (const path of ['/api/reindex', '/api/reindex?async=true'])
       expect((await toys.post(path, '')).status, path).to.equal(503);
   });
 
-  it('is told so in time where its sender is looked at twice', async () => {
-    performance.now = () => now.call(performance) + passed;
-    const sent = request(`${toys.url}/again`, { method: 'POST', headers: { expect: '100-continue' } });
+  it('answers 503 in time when the caller is authenticated twice', async () => {
+    performance.now = () => now.call(performance) + addedMs;
+    const sent = request(`${toys.url}/againRoute`, { method: 'POST', headers: { expect: '100-continue' } });
     sent.flushHeaders();
     await once(sent, 'continue');
     sent.end('a body');
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     performance.now = now;
-    expect([response.statusCode, passed]).to.deep.equal([503, 600_000]);
+    expect([response.statusCode, addedMs]).to.deep.equal([503, 600_000]);
     response.resume();
   });
 
-  it('is not one that has begun what takes long, and whose caller waits for that', async () => {
+  it('does not apply to a long job that has started and whose caller waits for it', async () => {
     const report = { report: {}, reset: {} } as ReindexReport;
     const overdue = async () => {
       expect((await toys.post('/slow', '{}')).status).to.equal(503);
@@ -105,7 +105,7 @@ describe('a request that is overdue', () => {
     expect([status, json]).to.deep.equal([200, report]);
   });
 
-  it('holds its place, and the budget of its body, until the work is over', async () => {
+  it("holds its request slot and its body's budget until the work ends", async () => {
     const before = budgets.requests.used();
     await toys.post('/slow', 'x'.repeat(1000));
     expect([budget.used(), budgets.requests.used()]).to.deep.equal([1000 * BODY_COST, before + 1]);

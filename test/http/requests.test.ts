@@ -1,4 +1,4 @@
-/** A request: when it is the same command again, what it carries, where it comes from, and which pages may ask. */
+/** Requests: idempotency keys, metadata, client addresses, credentials and positions. */
 import { expect } from 'chai';
 import { createClientAddress } from '../../adapters/http/server/client-address.js';
 import { cors } from '../../adapters/http/server/policy.js';
@@ -8,7 +8,7 @@ import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-describe('a request', () => {
+describe('request context', () => {
   let toys: Toys;
   before(async () => {
     toys = await serveToys(
@@ -51,7 +51,7 @@ describe('a request', () => {
   const command = async (path: string, body: unknown, headers: { [name: string]: string } = {}) =>
     (await toys.post(path, body, headers)).json as unknown as CommandContext;
 
-  it('without an Idempotency-Key is a command of its own each time', async () => {
+  it('without an Idempotency-Key has a new command id each time', async () => {
     const first = await command('/toys/1', {});
     const second = await command('/toys/1', {});
     expect(first.commandId).not.to.equal(second.commandId);
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(first.actor).to.equal('actor-1');
   });
 
-  it('with the same key, caller, path and body is the same command again', async () => {
+  it('with the same key, caller, path and body has the same command id', async () => {
     const key = { 'Idempotency-Key': 'order 1' };
     expect({ ...(await command('/toys/1', { name: 'a' }, key)), correlationId: '' }).to.deep.equal({
       ...(await command('/toys/1', { name: 'a' }, key)),
@@ -67,7 +67,7 @@ describe('a request', () => {
     });
   });
 
-  it('with another caller, path or key is another command; with another body another fingerprint', async () => {
+  it('with another caller, path or key has another command id; with another body another fingerprint', async () => {
     const key = { 'Idempotency-Key': 'order 1' };
     const first = await command('/toys/1', { name: 'a' }, key);
     for (const other of [
@@ -83,7 +83,7 @@ describe('a request', () => {
     expect((await command('/toys/1', '', key)).fingerprint).to.equal((await command('/toys/1', {}, key)).fingerprint);
   });
 
-  it('is refused with a key that is none', async () => {
+  it('rejects invalid idempotency keys', async () => {
     for (const key of ['', 'x'.repeat(256), 'caf\u00e9']) {
       const { status, json } = await toys.post('/toys/1', {}, { 'Idempotency-Key': key });
       expect([status, String(json.error)]).to.deep.equal([
@@ -93,7 +93,7 @@ describe('a request', () => {
     }
   });
 
-  it('carries its id and trace into the command', async () => {
+  it('carries the request id and trace into the command', async () => {
     const context = await command('/toys/1', {}, { 'X-Request-Id': 'r-1', traceparent: TRACE });
     expect(context).to.include({ correlationId: 'r-1', traceparent: TRACE });
     for (const wrong of ['00-zz', TRACE.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)), `${TRACE}-x`]) {
@@ -101,14 +101,14 @@ describe('a request', () => {
     }
   });
 
-  it('says who is calling', async () => {
+  it('parses bearer and basic credentials', async () => {
     const me = async (headers: { [name: string]: string }) => (await toys.ask('/me', { headers })).json;
     expect((await me({ Authorization: 'Bearer abc.def' })).bearer).to.equal('abc.def');
     expect((await me({ Authorization: 'bearer abc' })).bearer).to.equal('abc');
     expect(await me({ Authorization: 'Bearer' })).not.to.have.property('bearer');
     const basic = `Basic ${Buffer.from('ann:pa:ss').toString('base64')}`;
     expect((await me({ Authorization: basic })).basic).to.deep.equal({ username: 'ann', password: 'pa:ss' });
-    // As curl sends it, and as pages do, which know only characters of one byte.
+    // curl sends UTF-8; pages may send Latin-1.
     for (const charset of ['utf8', 'latin1'] as const) {
       const encoded = Buffer.from('ann:pässword', charset).toString('base64');
       const { basic } = await me({ Authorization: `Basic ${encoded}` });
@@ -119,7 +119,7 @@ describe('a request', () => {
     }
   });
 
-  it('comes from where a trusted proxy says', async () => {
+  it('takes the address from a trusted proxy', async () => {
     const from = async (forwarded: string) =>
       (await toys.ask('/me', { headers: { 'X-Forwarded-For': forwarded } })).json.address;
     expect(await from('203.0.113.9')).to.equal('203.0.113.9');
@@ -127,7 +127,7 @@ describe('a request', () => {
     expect(await from('garbage')).to.equal('127.0.0.1');
   });
 
-  it('can ask for a position, if it is one', async () => {
+  it('parses positions and cursors, and rejects invalid positions', async () => {
     const me = (headers: { [name: string]: string }, path = '/me') => toys.ask(path, { headers });
     expect((await me({ 'If-Position': '9223372036854775807' })).json.ifPosition).to.equal('9223372036854775807');
     for (const wrong of ['-1', 'x', '9223372036854775808', '1.0']) {
@@ -140,7 +140,7 @@ describe('a request', () => {
     expect((await me({})).json).not.to.have.property('cursor');
   });
 
-  it('is told when the stores are away, and when its answer is behind', async () => {
+  it('answers 503 while the stores are unavailable, and reports pending consistency', async () => {
     const { status, text, headers } = await toys.post('/away', {});
     expect(status).to.equal(503);
     expect(headers.get('retry-after')).to.equal('1');
@@ -150,7 +150,7 @@ describe('a request', () => {
 });
 
 describe('CORS with a list of origins', () => {
-  const listed = cors({
+  const corsHeaders = cors({
     origins: ['https://a.example'],
     methods: ['GET'],
     headers: ['Authorization'],
@@ -159,7 +159,7 @@ describe('CORS with a list of origins', () => {
   });
 
   it('echoes a listed origin', () => {
-    expect(listed({ origin: 'https://a.example', path: '/', preflight: true })).to.deep.equal({
+    expect(corsHeaders({ origin: 'https://a.example', path: '/', preflight: true })).to.deep.equal({
       'Access-Control-Allow-Origin': 'https://a.example',
       Vary: 'Origin',
       'Access-Control-Expose-Headers': 'Position',
@@ -169,9 +169,9 @@ describe('CORS with a list of origins', () => {
     });
   });
 
-  it('allows no other, and says that the answer depends on it', () => {
+  it('allows no other origin, and varies by origin', () => {
     for (const origin of ['https://b.example', 'https://a.example.evil', 'null', undefined]) {
-      expect(listed({ origin, path: '/', preflight: false })).to.deep.equal({ Vary: 'Origin' });
+      expect(corsHeaders({ origin, path: '/', preflight: false })).to.deep.equal({ Vary: 'Origin' });
     }
   });
 });

@@ -1,4 +1,4 @@
-/** Which route a request comes to, and what is answered where there is none. */
+/** Matching requests to routes, and the answers for unmatched and failing ones. */
 import { expect } from 'chai';
 import { problem } from '../../adapters/http/server/problem.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';
@@ -36,7 +36,7 @@ describe('routing', () => {
       echo({
         method: 'POST',
         path: '/refused/:kind',
-        // A name that speaks of another kind: nobody may go by it.
+        // The name suggests another kind, which must not matter.
         handle: ({ params }) => ({
           rejected: 'toys/idempotency-key-reused',
           kind: params.kind as RejectionKind,
@@ -53,7 +53,7 @@ describe('routing', () => {
   });
   after(() => toys.close());
 
-  it('knows a path exactly and with its case', async () => {
+  it('matches paths exactly and case-sensitively', async () => {
     expect((await toys.ask('/toys')).status).to.equal(200);
     for (const path of ['/Toys', '/toys/', '/toys//', '/', '//toys', '/toys/1/parts']) {
       const { status, json } = await toys.ask(path);
@@ -61,18 +61,18 @@ describe('routing', () => {
     }
   });
 
-  it('decodes parameters once', async () => {
+  it('decodes path parameters once', async () => {
     const { json } = await toys.ask('/toys/a%2Fb/parts/50%2525');
     expect(json.params).to.deep.equal({ toyId: 'a/b', partId: '50%25' });
   });
 
-  it('takes a broken percent escape for an unknown path', async () => {
+  it('answers 404 to invalid percent escapes', async () => {
     for (const path of ['/toys/%zz/parts/1', '/toys/%/parts/1', '/toys/%C3%28/parts/1']) {
       expect((await toys.ask(path)).status, path).to.equal(404);
     }
   });
 
-  it('says which methods a path knows', async () => {
+  it('answers 405 with the allowed methods', async () => {
     const { status, headers, json } = await toys.ask('/toys/1', { method: 'PUT' });
     expect(status).to.equal(405);
     expect(headers.get('allow')?.split(', ')).to.have.members(['POST', 'DELETE', 'OPTIONS']);
@@ -92,7 +92,7 @@ describe('routing', () => {
     expect(get.headers.get('position')).to.equal('12');
   });
 
-  it('answers OPTIONS on any path with the CORS headers', async () => {
+  it('answers OPTIONS on any path with CORS headers', async () => {
     for (const path of ['/toys', '/no/such/path']) {
       const { status, headers, text } = await toys.ask(path, { method: 'OPTIONS' });
       expect(status).to.equal(204);
@@ -107,23 +107,23 @@ describe('routing', () => {
       ['/nowhere', 404],
       ['/boom', 500],
     ] as const) {
-      const told = await toys.post(path, {});
-      expect(told.status).to.equal(status);
-      expect(told.headers.get('access-control-allow-origin')).to.equal('*');
-      expect(told.headers.get('x-content-type-options')).to.equal('nosniff');
+      const answer = await toys.post(path, {});
+      expect(answer.status).to.equal(status);
+      expect(answer.headers.get('access-control-allow-origin')).to.equal('*');
+      expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
     }
   });
 
-  it('takes over a sane request id and makes one otherwise', async () => {
-    const given = await toys.ask('/toys', { headers: { 'X-Request-Id': 'job-7.a:b_c' } });
-    expect(given.headers.get('x-request-id')).to.equal('job-7.a:b_c');
+  it('adopts a valid request id, and generates one otherwise', async () => {
+    const adopted = await toys.ask('/toys', { headers: { 'X-Request-Id': 'job-7.a:b_c' } });
+    expect(adopted.headers.get('x-request-id')).to.equal('job-7.a:b_c');
     for (const wrong of ['a b', 'x'.repeat(129), '"quoted"']) {
-      const made = (await toys.ask('/toys', { headers: { 'X-Request-Id': wrong } })).headers.get('x-request-id');
-      expect(made).to.match(/^[0-9a-f-]{36}$/);
+      const generated = (await toys.ask('/toys', { headers: { 'X-Request-Id': wrong } })).headers.get('x-request-id');
+      expect(generated).to.match(/^[0-9a-f-]{36}$/);
     }
   });
 
-  it('says after how many seconds a retry can succeed, rounded up', async () => {
+  it('rounds the seconds of Retry-After up', async () => {
     expect((await toys.post('/slow', {})).headers.get('retry-after')).to.equal('2');
     const limited = await toys.post('/limited', {});
     expect(limited.status).to.equal(429);
@@ -131,7 +131,7 @@ describe('routing', () => {
     expect(limited.headers.get('retry-after')).to.equal('60');
   });
 
-  it('answers a rejection by its kind, whatever it is called', async () => {
+  it('answers a rejection by its kind, not by its name', async () => {
     const expected: { readonly [kind in RejectionKind]: readonly [number, string] } = {
       invalid: [400, 'The request is invalid'],
       unauthenticated: [401, 'Unauthorized'],
@@ -150,7 +150,7 @@ describe('routing', () => {
     }
   });
 
-  it('says nothing internal when something breaks, and logs it once under the request id', async () => {
+  it('hides internal errors, and logs them once with the request id', async () => {
     const { status, text, headers } = await toys.post('/boom', {});
     expect([status, text]).to.deep.equal([500, '{"error":"Internal error"}']);
     const requestId = headers.get('x-request-id');
@@ -159,7 +159,7 @@ describe('routing', () => {
     expect(logged[0]?.fields.err).to.have.property('message', 'table users_v3');
   });
 
-  it('logs the path of the route, never that of the request', async () => {
+  it("logs the route's path, never the request's", async () => {
     await toys.ask('/toys/s3cret/parts/1?token=s3cret');
     expect(toys.lines.at(-1)?.fields).to.include({
       route: '/toys/:toyId/parts/:partId',

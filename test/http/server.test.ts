@@ -1,4 +1,4 @@
-/** A service that listens: where, for how long, and how it stops. */
+/** An HTTP server: listening, protocol errors and shutdown. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
@@ -6,17 +6,17 @@ import type { Sink } from '../../adapters/realtime/relay/sink.js';
 import { sendBytes } from '../support/raw-http.js';
 import { echo, serveToys as serve, type Toys } from './toy-http-service.js';
 
-describe('listening', () => {
-  const served: Toys[] = [];
+describe('HTTP server', () => {
+  const servers: Toys[] = [];
   const serveToys: typeof serve = async (...args) => {
     const toys = await serve(...args);
-    served.push(toys);
+    servers.push(toys);
     return toys;
   };
-  // What a test that failed has left open would keep the process.
-  after(() => Promise.all(served.map(({ close }) => close())));
+  // Servers left open by a failed test would keep the process alive.
+  after(() => Promise.all(servers.map(({ close }) => close())));
 
-  it('answers what is not HTTP with JSON and the headers of its service, and goes on', async () => {
+  it("answers invalid HTTP with JSON and the service's headers, and keeps serving", async () => {
     const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], {
       errorBody: ({ error }) => ({ error, code: 'TOY' }),
     });
@@ -55,15 +55,15 @@ describe('listening', () => {
     await toys.close();
   });
 
-  it('answers HTTP/1.0 without a Host, and whoever expects what it does not know', async () => {
+  it('answers HTTP/1.0 without a Host header, and unknown expectations', async () => {
     const toys = await serveToys([echo({ method: 'GET', path: '/toys' })]);
     expect(await sendBytes(toys.url, 'GET /toys HTTP/1.0\r\n\r\n')).to.match(/^HTTP\/1\.1 200 /);
-    const expecting = 'GET /toys HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
-    expect(await sendBytes(toys.url, expecting)).to.match(/^HTTP\/1\.1 200 /);
+    const request = 'GET /toys HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
+    expect(await sendBytes(toys.url, request)).to.match(/^HTTP\/1\.1 200 /);
     await toys.close();
   });
 
-  it('survives a client that leaves in the middle of its body', async () => {
+  it('survives clients that disconnect while sending a body', async () => {
     const toys = await serveToys([echo({ path: '/toys', body: { type: 'object' } })]);
     const socket = connect(toys.port, '127.0.0.1');
     const head = 'POST /toys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":';
@@ -73,7 +73,7 @@ describe('listening', () => {
     await toys.close();
   });
 
-  it('rejects when the address is taken', async () => {
+  it('rejects when the address is in use', async () => {
     const toys = await serveToys([]);
     let error: unknown;
     await serveToys([], {}, { port: toys.port }).catch((reason) => {
@@ -83,7 +83,7 @@ describe('listening', () => {
     expect(error).to.have.property('code', 'EADDRINUSE');
   });
 
-  it('finishes what is under way when it is closed, then lets connections go', async () => {
+  it('finishes pending requests when closed, then closes connections', async () => {
     let release = () => {};
     let arrived = () => {};
     const here = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ describe('listening', () => {
     expect(refused).to.equal(true);
   });
 
-  it('does not wait for connections that never asked anything', async () => {
+  it('does not wait for idle connections when closed', async () => {
     const toys = await serveToys([]);
     const socket = connect(toys.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -125,7 +125,7 @@ describe('listening', () => {
     await cut;
   }).timeout(3000);
 
-  it('tells streams to come back when it is closed', async () => {
+  it('tells streams to reconnect when closed', async () => {
     const sinks: Sink[] = [];
     const toys = await serveToys([
       echo({ method: 'GET', path: '/events', handle: () => ({ stream: (sink) => void sinks.push(sink) }) }),
@@ -150,8 +150,8 @@ describe('listening', () => {
     expect(opened).to.equal(0);
   });
 
-  it('tells a handler that its client has gone', async () => {
-    let gone: Promise<unknown> | undefined;
+  it("aborts a handler's signal when its client disconnects", async () => {
+    let aborted: Promise<unknown> | undefined;
     let arrived = () => {};
     const here = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -161,19 +161,19 @@ describe('listening', () => {
         method: 'GET',
         path: '/long',
         async handle({ signal }) {
-          gone = once(signal, 'abort');
+          aborted = once(signal, 'abort');
           arrived();
-          await gone;
+          await aborted;
           return { status: 200 };
         },
       }),
     ]);
-    const leaving = new AbortController();
-    const asked = fetch(`${toys.url}/long`, { signal: leaving.signal }).catch(() => 'left');
+    const client = new AbortController();
+    const answer = fetch(`${toys.url}/long`, { signal: client.signal }).catch(() => 'left');
     await here;
-    leaving.abort();
-    await gone;
-    expect(await asked).to.equal('left');
+    client.abort();
+    await aborted;
+    expect(await answer).to.equal('left');
     await toys.close();
   });
 });

@@ -1,23 +1,23 @@
-/** A sliding window lets nobody do more within any span of its length, wherever that begins. */
+/** A sliding window limits calls within any span of its length, wherever that begins. */
 import { expect } from 'chai';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 
-describe('a sliding limit', () => {
+describe('sliding window limit', () => {
   const MINUTE = 60_000;
   let now = 0;
-  const limit = (most: number) => createRateLimit(most, MINUTE, { now: () => now });
+  const limit = (max: number) => createRateLimit(max, MINUTE, { now: () => now });
   beforeEach(() => {
     now = 1_000_000;
   });
 
-  it('lets so many through in any minute, and says how long to wait for the next', async () => {
+  it('allows a number of calls in any minute, and says how long to wait for the next', async () => {
     const three = limit(3);
     for (const at of [0, 50_000, 59_000]) {
       now = 1_000_000 + at;
       expect(await three.spend('203.0.113.9'), `${at}`).to.equal(undefined);
     }
     expect(await three.spend('203.0.113.9')).to.equal(1_000);
-    // A window that began anew would let three more through now.
+    // A fixed window would start now, and allow three more.
     now = 1_060_000;
     expect(await three.spend('203.0.113.9')).to.equal(undefined);
     expect(await three.spend('203.0.113.9')).to.equal(50_000);
@@ -26,7 +26,7 @@ describe('a sliding limit', () => {
     expect(await three.spend('203.0.113.9')).to.equal(9_000);
   });
 
-  it('counts nothing that is refused, and gives back what came to nothing', async () => {
+  it('does not count rejected calls, and refunds failed ones', async () => {
     const one = limit(1);
     expect(await one.spend('203.0.113.9')).to.equal(undefined);
     for (let n = 0; n < 5; n++) expect(await one.spend('203.0.113.9')).to.equal(MINUTE);
@@ -37,7 +37,7 @@ describe('a sliding limit', () => {
     await one.refund('198.51.100.7');
   });
 
-  it('counts each network by itself, of IPv6 by its /64', async () => {
+  it('counts networks separately, IPv6 by /64', async () => {
     const one = limit(1);
     expect(await one.spend('203.0.113.9')).to.equal(undefined);
     expect(await one.spend('203.0.113.8')).to.equal(undefined);

@@ -1,4 +1,4 @@
-/** A small service for the tests of the HTTP kernel, served on a free port. */
+/** A small HTTP service for tests of the server, on a free port. */
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { type Listening, type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import { type Cors, cors, type ServicePolicy } from '../../adapters/http/server/policy.js';
@@ -12,8 +12,8 @@ export interface Line {
   readonly fields: { readonly [name: string]: unknown };
 }
 
-/** A log that keeps its lines. */
-export function keepLines(): { logger: Logger; lines: Line[] } {
+/** A logger that records its lines. */
+export function recordLines(): { logger: Logger; lines: Line[] } {
   const lines: Line[] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, fields: { ...fields } });
@@ -32,26 +32,26 @@ export const toyPolicy: ServicePolicy = {
 
 export interface Toys extends Listening {
   readonly lines: readonly Line[];
-  /** A request whose answer is read: JSON where it is JSON. */
-  ask(path: string, init?: RequestInit): Promise<Told>;
-  /** A POST with a JSON body; a string is sent as it is. */
-  post(path: string, body: unknown, headers?: { [name: string]: string }): Promise<Told>;
+  /** Sends a request and reads the answer, as JSON where it is JSON. */
+  ask(path: string, init?: RequestInit): Promise<ToyAnswer>;
+  /** Sends a POST with a JSON body; strings are sent as they are. */
+  post(path: string, body: unknown, headers?: { [name: string]: string }): Promise<ToyAnswer>;
 }
 
-export interface Told {
+export interface ToyAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   readonly json: { readonly [name: string]: unknown };
 }
 
-/** Serves the routes; closed by the caller. */
+/** Serves the routes; the caller closes the server. */
 export async function serveToys(
   routes: readonly Route[],
   policy: Partial<ServicePolicy> = {},
   options: Partial<ListenOptions> = {},
 ): Promise<Toys> {
-  const { logger, lines } = keepLines();
+  const { logger, lines } = recordLines();
   const listening = await listen({ ...toyPolicy, ...policy }, routes, {
     host: '127.0.0.1',
     port: 0,
@@ -60,7 +60,7 @@ export async function serveToys(
     clientAddress: (address) => address,
     ...options,
   });
-  const ask = async (path: string, init?: RequestInit): Promise<Told> => {
+  const ask = async (path: string, init?: RequestInit): Promise<ToyAnswer> => {
     const response = await fetch(listening.url + path, init);
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
@@ -79,18 +79,18 @@ export async function serveToys(
   };
 }
 
-/** A route that answers with what it was given. */
+/** A route that answers with what it received. */
 export const echo = (route: Partial<Route>): Route => ({
   method: 'POST',
   path: '/echo',
   summary: 'Echo',
-  answers: { 200: { description: 'What came' } },
+  answers: { 200: { description: 'The received input' } },
   handle: ({ body, query, params, address }) => ({ status: 200, body: { body, query, params, address } }),
   ...route,
 });
 
-/** Asks for the toys with headers that no `fetch` would send; answers the status. */
-export const asking =
+/** Requests the toys with headers that `fetch` would not send; resolves with the status. */
+export const statusWith =
   (toys: Toys) =>
   (headers: { [name: string]: string }, method = 'GET') =>
     send(toys.url, { method, path: '/toys', headers }).then(({ status }) => status);

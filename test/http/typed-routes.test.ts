@@ -1,4 +1,4 @@
-/** The types of what a route's functions get, from its path, its schemas and its admission: wrong uses do not compile. */
+/** Types inferred for a route's functions from its path, schemas and admission: wrong uses do not compile. */
 import { expect } from 'chai';
 import { type Admit, type ParamsOf, type Request, route } from '../../adapters/http/server/route.js';
 import { listLimit } from '../../adapters/http/server/validate.js';
@@ -20,7 +20,7 @@ interface Child {
 const admit: Admit<Child> = ({ bearer }) =>
   bearer === undefined ? { rejected: 'toys/unknown', kind: 'unauthenticated' } : { name: bearer };
 
-describe('a route', () => {
+describe('types of a route', () => {
   it('has the parameters of its path, and no others', () => {
     same<ParamsOf<'/toys'>, Record<never, string>>(true);
     same<ParamsOf<'/toys/:toyId/parts/:partId/x'>, { readonly toyId: string; readonly partId: string }>(true);
@@ -39,11 +39,11 @@ describe('a route', () => {
       params,
     }) => ({ name: params.boxId });
     route({ ...common, method: 'GET', path: '/boxes/:boxId', admit: inBox, handle: () => OK });
-    // @ts-expect-error The path does not say what admission asks for.
+    // @ts-expect-error The path lacks a parameter that admission needs.
     route({ ...common, method: 'GET', path: '/toys/:toyId', admit: inBox, handle: () => OK });
   });
 
-  it('has the body that its schema lets through', () => {
+  it('has the body type of its schema', () => {
     route({
       ...common,
       method: 'POST',
@@ -57,11 +57,11 @@ describe('a route', () => {
         }
         const toy: Toy = body;
         same<typeof body.name, string>(true);
-        // @ts-expect-error What need not be there may be missing.
+        // @ts-expect-error Optional fields may be missing.
         same<typeof body.size, 'small' | 'large'>(true);
-        // @ts-expect-error The schema does not name it: it is dropped.
+        // @ts-expect-error Fields that the schema does not name are dropped.
         expect(body.price).to.equal(undefined);
-        // @ts-expect-error Nobody changes what came in.
+        // @ts-expect-error The body is read-only.
         body.name = toy.name;
         return OK;
       },
@@ -81,14 +81,14 @@ describe('a route', () => {
       method: 'POST',
       path: '/bells',
       handle({ body }) {
-        // @ts-expect-error Without a schema nothing is known of it.
+        // @ts-expect-error The body is unknown without a schema.
         expect(body.name).to.equal(undefined);
         return OK;
       },
     });
   });
 
-  it('has the query that its schema lets through, with what it fills in', () => {
+  it('has the query type of its schema, with defaults applied', () => {
     route({
       ...common,
       method: 'GET',
@@ -104,7 +104,7 @@ describe('a route', () => {
         },
       },
       admit({ query }) {
-        // @ts-expect-error Admission comes before the query is looked at.
+        // @ts-expect-error Admission runs before the query is validated.
         const shelf: string = query.shelf;
         return { name: shelf };
       },
@@ -119,7 +119,7 @@ describe('a route', () => {
     });
   });
 
-  it('has the caller that admission lets in, and nobody who was refused', () => {
+  it('has the caller type of its admission, without rejections', () => {
     route({
       ...common,
       method: 'GET',
@@ -146,13 +146,13 @@ describe('a route', () => {
       ...common,
       method: 'GET',
       path: '/toys',
-      // @ts-expect-error The handler is written for another caller than the one who is let in.
+      // @ts-expect-error The handler expects another caller than admission returns.
       admit,
       handle: (_, { age }: { age: number }) => ({ status: age }),
     });
   });
 
-  it('gets them as the types say', async () => {
+  it('receives the values that the types describe', async () => {
     const whole = route({
       ...common,
       method: 'PUT',

@@ -1,11 +1,11 @@
-/** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
+/** Serving web pages: revalidated documents, cached assets, and a strict content security policy. */
 import { expect } from 'chai';
 import { acceptsHtml, createWebPage, readOnce } from '../../adapters/http/server/web-page.js';
 import { serveToys, type Toys } from './toy-http-service.js';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
 
-describe('a page of web/', () => {
+describe('served web page', () => {
   let toys: Toys;
   before(async () => {
     const page = createWebPage('meeting');
@@ -24,14 +24,14 @@ describe('a page of web/', () => {
 
   const partsOf = (text: string) => [...text.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => path);
 
-  it('is for those who read pages, and not for programs', async () => {
+  it('is served to browsers, and JSON to programs', async () => {
     expect((await toys.ask('/', html)).headers.get('content-type')).to.equal('text/html; charset=utf-8');
     for (const accept of ['*/*', 'application/json'])
       expect((await toys.ask('/', { headers: { accept } })).json).to.deep.equal({ name: 'toys' });
     expect((await toys.ask('/', html)).headers.get('vary')).to.include('Accept');
   });
 
-  it('may load nothing from elsewhere, run nothing that stands in it, and be framed by nobody', async () => {
+  it('restricts scripts, styles, connections and framing to itself, and has no inline code', async () => {
     const { headers, text } = await toys.ask('/', html);
     const rules = headers.get('content-security-policy')?.split('; ');
     expect(rules).to.include.members([
@@ -49,7 +49,7 @@ describe('a page of web/', () => {
     expect(text).to.not.match(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/);
   });
 
-  it('is asked for anew each time, and not sent again when it is the same', async () => {
+  it('is revalidated each time, with 304 when unchanged', async () => {
     const { headers } = await toys.ask('/', html);
     expect(headers.get('cache-control')).to.equal('no-cache');
     const etag = headers.get('etag') ?? '';
@@ -60,7 +60,7 @@ describe('a page of web/', () => {
     expect(other.status).to.equal(200);
   });
 
-  it('has parts of its own that may be kept for ever, and nothing besides them', async () => {
+  it('has assets that are cached forever, and serves no other files', async () => {
     const parts = partsOf((await toys.ask('/', html)).text);
     expect(parts.map((path) => path?.replace(/^.*\./, ''))).to.have.members(['js', 'css', 'svg']);
     for (const path of parts) {
@@ -76,7 +76,7 @@ describe('a page of web/', () => {
       expect((await toys.ask(`/assets/${name}`)).status, name).to.equal(404);
   });
 
-  it('is read once, and again where that has failed', async () => {
+  it('is read once, and again after a failure', async () => {
     let tried = 0;
     const read = readOnce(async () => {
       if (++tried === 1) throw new Error('too many files are open');

@@ -1,7 +1,4 @@
-/**
- * Stryker's test runner for the mocha of this project: their own, where it still runs on Node 20, looks for files
- * that mocha 12 has renamed. What a `before` does counts for the first test of its suite, not as done at load.
- */
+/** Stryker's test runner for this project's mocha: Stryker's own looks for files that mocha 12 renamed. What a `before` hook covers counts for the first test of its suite, not as static. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { INSTRUMENTER_CONSTANTS, type InstrumenterContext, type StrykerOptions } from '@stryker-mutator/api/core';
@@ -21,7 +18,7 @@ import {
 import fc from 'fast-check';
 import Mocha from 'mocha';
 
-/** The member `mochaTests` of Stryker's options: test files, or folders of them, as they are compiled. */
+/** Stryker option `mochaTests`: compiled test files, or folders of them. */
 interface Options extends StrykerOptions {
   readonly mochaTests?: readonly string[];
 }
@@ -45,9 +42,9 @@ class MochaRunner implements TestRunner {
   }
 
   async init() {
-    // Whether there is a counterexample counts here, not how small it can be made.
+    // Only whether there is a counterexample matters here, so it is not shrunk.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
-    // A mutant that hangs is killed with this process: what its tests have not removed goes with the sandbox.
+    // A hanging mutant is killed with this process; its leftover files are deleted with the sandbox.
     process.env.TMPDIR = resolve('tmp');
     mkdirSync(process.env.TMPDIR, { recursive: true });
     for (const file of this.#tested.flatMap(testsIn)) this.#mocha.addFile(resolve(file));
@@ -61,7 +58,7 @@ class MochaRunner implements TestRunner {
         }
       },
     );
-    // Not on the time of the first mutant: after one that hangs, a slow machine would take all that follow for such.
+    // Loading here does not count towards the first mutant's time limit, which a slow machine would exceed after each restart.
     if (this.#ignoreStatic) await this.#load();
   }
 
@@ -104,7 +101,7 @@ class MochaRunner implements TestRunner {
   }
 
   async dispose() {
-    // A mutant that waits for ever is still being run: it ends with the process.
+    // A mutant that waits forever is still running; it ends with the process.
     if (!this.#running) this.#mocha.dispose();
   }
 }
@@ -115,7 +112,7 @@ function testsIn(path: string): readonly string[] {
   return names.flatMap((name) => (name.endsWith('.test.js') ? join(path, name) : []));
 }
 
-/** Shared with the instrumented code. */
+/** The context shared with the instrumented code. */
 function instrumenter(): InstrumenterContext {
   const all = globalThis as unknown as { [name: string]: InstrumenterContext | undefined };
   const context = all[INSTRUMENTER_CONSTANTS.NAMESPACE] ?? {};
@@ -128,13 +125,13 @@ function bail(suite: Mocha.Suite, value: boolean): void {
   for (const each of suite.suites) bail(each, value);
 }
 
-/** Tests may put other clocks in its place. */
+/** Tests may replace the clock. */
 const realNow = performance.now.bind(performance);
 
-/** Tells what becomes of each test, and the instrumented code which test is running. */
+/** Reports the result of each test, and tells the instrumented code which test is running. */
 function follow(runner: Mocha.Runner, ended: (result: TestResult) => void): void {
   let began = realNow();
-  const told = ({ file }: Mocha.Runnable, name: string) => {
+  const describeTest = ({ file }: Mocha.Runnable, name: string) => {
     const result = { id: name, name, timeSpentMs: Math.round(realNow() - began) };
     began = realNow();
     return file === undefined ? result : { ...result, fileName: sourceOf(file) };
@@ -144,10 +141,10 @@ function follow(runner: Mocha.Runner, ended: (result: TestResult) => void): void
   };
   runner.on('suite', (suite) => running(firstOf(suite)));
   runner.on('test', running);
-  runner.on('pass', (test) => ended({ ...told(test, test.fullTitle()), status: TestStatus.Success }));
+  runner.on('pass', (test) => ended({ ...describeTest(test, test.fullTitle()), status: TestStatus.Success }));
   runner.on('fail', (test, error) => {
     const name = (test.ctx?.currentTest ?? test).fullTitle();
-    ended({ ...told(test, name), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) });
+    ended({ ...describeTest(test, name), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) });
   });
 }
 

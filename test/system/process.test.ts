@@ -7,7 +7,7 @@ import { createClientAddress, isLoopback, networkOf } from '../../adapters/http/
 import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
 import { installShutdown, once, type SignalHost, type Step } from '../../adapters/platform/process/shutdown.js';
 import { UnavailableError } from '../../application/ports/index.js';
-import { keepLines } from '../http/toy-http-service.js';
+import { recordLines } from '../http/toy-http-service.js';
 import { fakeClock } from '../support/fake-clock.js';
 
 describe('the log', () => {
@@ -219,7 +219,7 @@ describe('shutdown', () => {
 
   function stopping(steps: readonly Step[], graceMs?: number) {
     const host = new Host();
-    const { logger, lines } = keepLines();
+    const { logger, lines } = recordLines();
     installShutdown({ steps, logger, host, ...(graceMs === undefined ? {} : { graceMs }) });
     return { host, lines };
   }
@@ -267,7 +267,7 @@ describe('shutdown', () => {
   it('exits at once on a second signal, but not on several at the same time', async () => {
     const time = fakeClock();
     const host = new Host();
-    const { logger, lines } = keepLines();
+    const { logger, lines } = recordLines();
     let runs = 0;
     const run = () => {
       runs++;

@@ -1,4 +1,4 @@
-/** What the compiler keeps of events: where `@ts-expect-error` stands, the line below must not build. */
+/** Types of events: the line below each `@ts-expect-error` must not compile. */
 import { expect } from 'chai';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Aggregate } from '../../application/command/aggregate.js';
@@ -51,8 +51,8 @@ type Filmed = EventOf<Zoo, 'Filmed'>;
 /** Compiles where the two are the same type. */
 const same = <A, B>(..._: [A] extends [B] ? ([B] extends [A] ? [] : [never]) : [never]) => {};
 
-describe('an event that is defined once', () => {
-  it('has the name and the data of its newest version, its secret opened or erased', () => {
+describe('types of a defined event', () => {
+  it('have the name and data of the newest version, with the secret decrypted or erased', () => {
     same<ZooEvent['type'], 'Arrived' | 'Filmed' | 'Closed'>();
     same<Arrived['data']['legs'], number>();
     same<Arrived['data']['secret'], { readonly name: string } | { readonly name: null }>();
@@ -67,7 +67,7 @@ describe('an event that is defined once', () => {
     ]);
   });
 
-  it('stands in the log with its secret sealed', () => {
+  it('have an encrypted secret in the log', () => {
     same<Sealed<Arrived>['data']['secret'], string>();
     same<Sealed<Arrived>['data']['legs'], number>();
     same<RecordedEvent<Filmed>['data']['secret'], string>();
@@ -75,7 +75,7 @@ describe('an event that is defined once', () => {
     same<Sealed<EventOf<Zoo, 'Closed'>>, EventOf<Zoo, 'Closed'>>();
   });
 
-  it('is sealed for a subject that is found in its data, in clear', () => {
+  it('require an encryption subject from unencrypted data', () => {
     // @ts-expect-error
     event(object({ cage: text, secret: text }), { sealed: { subject: roomOf, erased: {} } });
     // @ts-expect-error
@@ -86,19 +86,19 @@ describe('an event that is defined once', () => {
     expect(erases({ cage: '1' })).to.equal('zoo.1');
   });
 
-  it('is known for the end of a key', () => {
+  it('identify events that erase a key', () => {
     same<Erasing<Zoo>, 'Closed'>();
   });
 });
 
-describe('what is said of events by their names', () => {
+describe('handlers by event name', () => {
   const on: EventHandlers<RecordedEvent<ZooEvent>, string> = {
     Arrived: ({ data }) => `${data.legs} legs`,
     Filmed: ({ data }) => data.secret,
     Closed: ({ data }) => data.room,
   };
 
-  it('is said of each, and of no other', () => {
+  it('are required for each event, and for no other', () => {
     // @ts-expect-error
     const forgotten: EventHandlers<RecordedEvent<ZooEvent>, string> = {
       Arrived: on.Arrived,
@@ -114,15 +114,15 @@ describe('what is said of events by their names', () => {
     expect([forgotten, misspelt, another]).to.have.length(3);
   });
 
-  it('is found by the name of an event, where there is something', () => {
-    const said = (type: string) => {
+  it('are found by the name of an event, if there is one', () => {
+    const handledBy = (type: string) => {
       const event: RecordedEvent = eventAt(1n, type, { room: '7' });
       return handlerFor(on, event)?.(event);
     };
-    expect(['Closed', 'Opened', 'toString'].map(said)).to.deep.equal(['7', undefined, undefined]);
+    expect(['Closed', 'Opened', 'toString'].map(handledBy)).to.deep.equal(['7', undefined, undefined]);
   });
 
-  it('is said by a projection, of what it says something of', () => {
+  it('of a projection cover every event of its type', () => {
     const named = { name: 'zoo.rooms', version: 1, indexes: [] };
     const all: Projection<ZooEvent> = {
       ...named,
@@ -140,14 +140,14 @@ describe('what is said of events by their names', () => {
     expect([all, forgotten, misspelt, opened]).to.have.length(4);
   });
 
-  it('is said by a reaction, of what it follows', () => {
+  it('of a reaction cover the events it follows', () => {
     const react: Reaction<Filmed> = { name: 'zoo.show', on: { Filmed: async () => {} } };
     // @ts-expect-error
     const misspelt: Reaction<Filmed> = { name: 'zoo.show', on: { Filmd: async () => {} } };
     expect([react, misspelt]).to.have.length(2);
   });
 
-  it('is said by an audience, of every event of its service', () => {
+  it('of an audience cover every event of its service', () => {
     const audience: Audience<number, ZooEvent> = {
       initialState: 0,
       on: { Arrived: { evolve: (legs, { data }) => legs + data.legs }, Filmed: {}, Closed: {} },
@@ -155,14 +155,14 @@ describe('what is said of events by their names', () => {
     // @ts-expect-error
     const forgotten: Audience<number, ZooEvent> = { initialState: 0, on: { Arrived: {}, Filmed: {} } };
     const arrived = { ...eventAt(1n, 'Arrived', { room: '1', legs: 4 }), erased: false };
-    const heard = route(audience, 3, arrived);
-    expect([heard.state, heard.deliveries, forgotten]).to.have.length(3);
-    expect(heard).to.deep.equal({ state: 7, deliveries: [] });
+    const routed = route(audience, 3, arrived);
+    expect([routed.state, routed.deliveries, forgotten]).to.have.length(3);
+    expect(routed).to.deep.equal({ state: 7, deliveries: [] });
     expect(route(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
   });
 });
 
-describe('the rules that events fold by', () => {
+describe('evolve functions of events', () => {
   const evolve: Evolve<number, ZooEvent> = {
     Arrived: (legs, { legs: more }) => legs + more,
     Filmed: (legs) => legs,
@@ -170,7 +170,7 @@ describe('the rules that events fold by', () => {
   };
   const decider: Decider<number, never, ZooEvent> = { initialState: 0, decide: () => [], evolve };
 
-  it('are there for each event that is decided', () => {
+  it('are required for each event of a decider', () => {
     // @ts-expect-error
     const forgotten: Evolve<number, ZooEvent> = { Arrived: evolve.Arrived, Filmed: evolve.Filmed };
     // @ts-expect-error
@@ -188,7 +188,7 @@ describe('the rules that events fold by', () => {
     expect([forgotten, misspelt, another, decided]).to.have.length(4);
   });
 
-  it('are of a catalog that has their events', () => {
+  it('require a catalog that has their events', () => {
     const kind: Aggregate<number, never, ZooEvent> = { catalog: zoo, decider };
     const { Arrived, Filmed } = zoo.events;
     const other: Aggregate<number, never, ZooEvent> = {
@@ -199,24 +199,24 @@ describe('the rules that events fold by', () => {
     expect([kind, other]).to.have.length(2);
   });
 
-  it('leave the state to what they do not know', () => {
+  it('leave the state unchanged for unknown events', () => {
     const unknown = { type: 'OfTomorrow', data: {} } as never;
     const arrived: Arrived = { type: 'Arrived', data: { room: '1', legs: 4, secret: { name: null } } };
     expect([arrived, unknown, arrived].reduce(evolveOf(decider), 0)).to.equal(8);
   });
 
-  it('see what is sealed only where they say so', () => {
-    const blind: Evolve<number, Arrived | Sealed<Arrived>> = { Arrived: (legs) => legs };
-    const seeing: Evolve<number, Arrived | Sealed<Arrived>> = {
+  it('read decrypted data only where their type has it', () => {
+    const ignoring: Evolve<number, Arrived | Sealed<Arrived>> = { Arrived: (legs) => legs };
+    const reading: Evolve<number, Arrived | Sealed<Arrived>> = {
       // @ts-expect-error
       Arrived: (_, { secret }) => secret.name?.length ?? 0,
     };
-    expect([blind, seeing]).to.have.length(2);
+    expect([ignoring, reading]).to.have.length(2);
   });
 });
 
-describe('an event from the log', () => {
-  it('is known by its name', () => {
+describe('types of an event from the log', () => {
+  it('are narrowed by its name', () => {
     const found: RecordedEvent = eventAt(1n, 'Filmed', { room: '1', secret: 'sealed' });
     // @ts-expect-error
     const never = isEvent<Filmed>('Filmd', found);
@@ -224,8 +224,8 @@ describe('an event from the log', () => {
     expect([never, secret]).to.deep.equal([false, 'sealed']);
   });
 
-  it('is told by the live feed opened, or sealed where it is large', () => {
-    const told = (live: LiveEvent<Zoo>) => {
+  it('are decrypted in the live feed, except those of large events', () => {
+    const erasedOf = (live: LiveEvent<Zoo>) => {
       if (live.type === 'Filmed') {
         same<typeof live, RecordedEvent<Filmed>>();
         // @ts-expect-error
@@ -233,14 +233,14 @@ describe('an event from the log', () => {
       }
       return live.type === 'Arrived' && live.erased;
     };
-    const anybody = (live: LiveEvent) => {
+    const erasedOfAny = (live: LiveEvent) => {
       // @ts-expect-error
       return live.erased;
     };
-    expect([told, anybody]).to.have.length(2);
+    expect([erasedOf, erasedOfAny]).to.have.length(2);
   });
 
-  it('is not told to an audience while it is sealed', () => {
+  it('are rejected by the relay while encrypted', () => {
     const relay = { publish() {} } as unknown as Relay<number, ZooEvent>;
     const handler: Awaited<ReturnType<Service<Zoo>['connect']>>['handlers'][number] = (live) => {
       // @ts-expect-error

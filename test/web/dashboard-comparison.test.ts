@@ -1,15 +1,15 @@
-/** The dashboard where there is little to compare with, and more values than a list has room for. */
+/** The dashboard with an incomplete comparison period, and more values than a list shows. */
 import { expect } from 'chai';
 import { FIREFOX } from '../support/analytics-node.js';
 import { noScroll, picture, says, useDashboard } from '../support/dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 
-describe('the dashboard of a new site that is flooded', function () {
+describe('dashboard of a new site with many invented values', function () {
   this.timeout(120_000);
   const { analytics, openAt } = useDashboard();
 
-  it('says that the period before is not complete, and shows what came often before what was invented', async () => {
+  it('marks the previous period as incomplete, and ranks frequent values before invented ones', async () => {
     const site = await analytics.site();
     for (let batch = 0; batch < 13; batch++)
       await analytics.collect(

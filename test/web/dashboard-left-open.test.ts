@@ -1,16 +1,16 @@
-/** The dashboard in a real browser, left open: until its session ends, over midnight, while others delete what it shows, and where its line is cut. */
+/** The dashboard in a real browser, left open: expired session, midnight, a deleted site, and a stalled live stream. */
 import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
 import { ADA, button, says, signInByToken, useDashboard } from '../support/dashboard-page.js';
 
-describe('the dashboard, left open', function () {
+describe('dashboard left open', function () {
   this.timeout(120_000);
   const dashboard = useDashboard();
   const { analytics, base, open, openAt, letterTo } = dashboard;
 
-  it('goes back to signing in as the session ends, and on from where it was', async () => {
+  it('returns to sign-in when the session ends, and restores its view afterwards', async () => {
     const site = await analytics.site();
     const mails = dashboard.mails();
     await ask(base(), 'POST', '/api/auth/magic-link', { body: { email: ADA } });
@@ -18,7 +18,7 @@ describe('the dashboard, left open', function () {
     const page = await open(`${link.pathname}${link.search}&site=${site}&days=90`);
     await button(page, `Sign in as ${ADA}`).click();
     await says(page, '#live-state', 'Live');
-    // Nothing is asked any more: the stream alone tells.
+    // No requests are open, so only the stream reports the end.
     await button(page, 'Close').click();
     const [{ name = '', value = '' } = {}] = await page.context().cookies();
     const headers = { cookie: `${name}=${value}`, 'sec-fetch-site': 'same-origin' };
@@ -33,7 +33,7 @@ describe('the dashboard, left open', function () {
     expect(await page.getByLabel('90 days').isChecked()).to.equal(true);
   });
 
-  it('says that a site was deleted elsewhere', async () => {
+  it('shows that a site was deleted elsewhere', async () => {
     await analytics.site();
     const site = await analytics.site();
     const page = await openAt(site);
@@ -45,7 +45,7 @@ describe('the dashboard, left open', function () {
     expect(await page.locator('#note').isHidden()).to.equal(true);
   });
 
-  it('counts anew when the day turns, though nothing comes', async () => {
+  it('reloads the report at midnight without new hits', async () => {
     const site = await analytics.site();
     const page = await open(`/?site=${site}`);
     await page.clock.install();
@@ -59,20 +59,20 @@ describe('the dashboard, left open', function () {
     });
     await signInByToken(page);
     await page.locator('#totals').waitFor();
-    const again = page.waitForRequest('**/api/report?*');
+    const reload = page.waitForRequest('**/api/report?*');
     await page.clock.fastForward(30_000);
-    await again;
+    await reload;
   });
 
-  it('follows again where the stream is silent for longer than it can be', async () => {
+  it('reconnects when the live stream is silent for too long', async () => {
     const site = await analytics.site();
     const page = await open(`/?site=${site}`);
     await page.clock.install();
-    // As behind a proxy that has gone, and told nobody.
+    // Like a proxy that has vanished without closing the connection.
     await page.route('**/api/live?*', () => {}, { times: 1 });
-    const asked = page.waitForRequest('**/api/live?*');
+    const liveRequest = page.waitForRequest('**/api/live?*');
     await signInByToken(page);
-    await asked;
+    await liveRequest;
     await page.clock.fastForward(45_000);
     await says(page, '#live-state', 'Live');
   });

@@ -1,4 +1,4 @@
-/** The dashboard in a real browser: from the mailed link to a site that is counted, seen, and deleted. */
+/** The dashboard in a real browser: signing in, creating, measuring, exporting and deleting a site. */
 import { expect } from 'chai';
 import { asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
@@ -20,11 +20,11 @@ const EVIL = '<img src=x onerror="document.title=1">';
 const FORMULA = '=HYPERLINK("http://evil.example","x"), y';
 const DAY_MS = 86_400_000;
 
-describe('the dashboard', function () {
+describe('dashboard', function () {
   this.timeout(120_000);
   const { analytics, base, open, openAt, letterTo } = useDashboard();
 
-  it('lets in by the mailed link, once, makes a site, and sees by itself when its tag works', async () => {
+  it('signs in by the mailed link once, creates a site, and detects a working tag', async () => {
     const { headers } = await fetch(base());
     expect(headers.get('content-security-policy')).to.match(/script-src 'self'; .*require-trusted-types-for/);
     expect(headers.get('referrer-policy')).to.equal('no-referrer');
@@ -37,7 +37,7 @@ describe('the dashboard', function () {
     const { link } = await letterTo(ADA);
     expect(link.origin).to.equal(base());
     await page.goto(link.href);
-    // Who only opens it, as some mail servers do, does not spend it.
+    // Merely opening the link, as some mail servers do, does not use it up.
     await button(page, `Sign in as ${ADA}`).waitFor();
     expect(page.url()).not.to.contain('token');
     await accessible(page);
@@ -69,7 +69,7 @@ describe('the dashboard', function () {
     await says(page, '#check[data-state=works]', 'It works: received a view of example.com/welcome');
     await picture(page, 'installed');
 
-    // A link that was used is no way in for anybody else.
+    // A used link does not sign in anybody else.
     const other = await open(link.pathname + link.search);
     await button(other, `Sign in as ${ADA}`).click();
     await says(other, '#sign-in-trouble', 'This link was used');
@@ -79,7 +79,7 @@ describe('the dashboard', function () {
     await page.locator('#sign-in').waitFor();
   });
 
-  it('shows hits as they come, and counts them in the period that is chosen', async () => {
+  it('shows hits live, and counts them in the selected period', async () => {
     const site = await analytics.site();
     await analytics.collect({ site, path: '/before' });
     const page = await openAt(site);
@@ -94,7 +94,7 @@ describe('the dashboard', function () {
     await says(page, '#live-count', '2 page views and 1 event');
     await says(page, '#totals', /Page views2.*Visitors1.*Events1/);
     await says(page, '#lists', 'news.example');
-    // It is second now, and keeps who is at it.
+    // The page is second now, and keeps the focus.
     await says(page, '#lists section:first-child li:nth-child(2)', '/before');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('/before');
 
@@ -112,7 +112,7 @@ describe('the dashboard', function () {
     }
     await page.getByText('Other', { exact: true }).click();
     await page.getByLabel('From').fill(from(3));
-    // What is about to be chosen stays while the rest is counted anew.
+    // A selection in progress survives the reload of the report.
     await analytics.collect({ site, path: '/' });
     await says(page, '#totals', /Page views3/);
     await page.getByLabel('To', { exact: true }).fill(from(2));
@@ -126,7 +126,7 @@ describe('the dashboard', function () {
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
   });
 
-  it('tells the values of its chart to who goes through them by keyboard, and draws them in the dark', async () => {
+  it('makes chart values available by keyboard, and draws the chart in dark mode', async () => {
     const site = await analytics.site();
     await analytics.collect([
       { site, path: '/a' },
@@ -135,11 +135,11 @@ describe('the dashboard', function () {
     ]);
     const page = await openAt(site);
     const chart = page.getByRole('slider', { name: 'Page views by day' });
-    const told = () => chart.getAttribute('aria-valuetext');
+    const valueText = () => chart.getAttribute('aria-valuetext');
     await button(page, 'Days as CSV').focus();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.id')).to.equal('chart');
-    expect(await told()).to.match(/: 3 page views$/);
+    expect(await valueText()).to.match(/: 3 page views$/);
     await says(page, '#readout', /: 3 page views$/);
     await page.keyboard.press('ArrowLeft');
     await says(page, '#readout', /: 0 page views$/);
@@ -148,7 +148,7 @@ describe('the dashboard', function () {
     await page.keyboard.press('End');
     expect(await chart.getAttribute('aria-valuenow')).to.equal('30');
 
-    // A page of its own line, and another metric, without a mouse.
+    // Selects a line for one page, and another metric, without a mouse.
     await button(page, '/a').focus();
     await page.keyboard.press('Enter');
     expect(await button(page, '/a').getAttribute('aria-pressed')).to.equal('true');
@@ -169,7 +169,7 @@ describe('the dashboard', function () {
     await picture(page, 'dark');
   });
 
-  it('shows what strangers send as text, on a phone too, and saves it as text, never as a formula', async () => {
+  it("shows visitors' input as text, also on a phone, and exports it without formulas", async () => {
     const site = await analytics.site({ name: EVIL, allowedEventProperties: ['plan'] });
     const long = `/${'long-name-'.repeat(25)}`;
     await analytics.collect([
@@ -212,7 +212,7 @@ describe('the dashboard', function () {
     expect(properties).to.contain(`${quoted(`'${FORMULA}`)},plan,"'-1+1;'=2",1\r\n`);
   });
 
-  it('says in words what fails, and goes on from there', async () => {
+  it('explains failures, and continues after them', async () => {
     const site = await analytics.site();
     const page = await open(`/?site=${site}`);
     await page.route('**/api/report?*', (route) =>
@@ -233,7 +233,7 @@ describe('the dashboard', function () {
     await button(page, 'Cancel').click();
   });
 
-  it('changes a site, cleans up, and deletes it for who types its id', async () => {
+  it('changes settings, cleans up, and deletes a site after typing its id', async () => {
     const site = await analytics.site({ ingestToken: 'a-token' });
     await analytics.collect({ site, path: '/' }, { 'x-analytics-token': 'a-token' });
     const page = await openAt(site);
@@ -266,12 +266,12 @@ describe('the dashboard', function () {
     }
     await page.getByLabel(`Type ${site}`).fill(site);
     await accessible(page);
-    // Nobody can choose it any more, however long the list of the others takes.
+    // The deleted site cannot be selected, however long reloading the list takes.
     let answer = () => {};
-    const asked = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    await page.route('**/api/sites', (route) => asked.then(() => route.continue()));
+    await page.route('**/api/sites', (route) => released.then(() => route.continue()));
     await confirm.click();
     await says(page, '#note', `Site ${site} and `);
     expect(await page.locator(`#site option[value="${site}"]`).count()).to.equal(0);

@@ -1,4 +1,4 @@
-/** The meeting page when its connection is lost, or its tab is reloaded: nothing typed is lost, and nothing is told twice. */
+/** The meeting page without a connection: typed messages are kept, and announcements are not repeated. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
@@ -7,7 +7,7 @@ import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab } from '../support/meeting-page.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
-describe('the meeting page without a connection', function () {
+describe('meeting page without a connection', function () {
   this.timeout(240_000);
   const meetings = useMeeting();
   let browser: Browser;
@@ -35,7 +35,7 @@ describe('the meeting page without a connection', function () {
     return tab;
   }
 
-  /** Ada's connection can be cut, Bob's can not. */
+  /** Ada's connection can be cut; Bob's cannot. */
   async function two(options: Parameters<Tab['create']>[0] = {}, base = `http://127.0.0.1:${proxy.port}`) {
     const [ada, bob] = [await open('Ada', base), await open('Bob')];
     const roomId = await ada.create(options);
@@ -61,7 +61,7 @@ describe('the meeting page without a connection', function () {
   const picture = async ({ page }: Tab, name: string) =>
     process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
 
-  it('sends what is typed meanwhile, in its order, and shows until then that it waits', async () => {
+  it('queues typed messages, shows them as waiting, and sends them in order', async () => {
     const { ada, bob } = await two();
     await cut(ada);
     for (const text of ['one', 'two', 'three']) await ada.send(text);
@@ -79,7 +79,7 @@ describe('the meeting page without a connection', function () {
     await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
   });
 
-  it('says so when no more can wait, and leaves the text in the field', async () => {
+  it('reports when the queue is full, and keeps the text in the field', async () => {
     const { ada, bob } = await two();
     await cut(ada);
     for (let n = 1; n <= 50; n++) await ada.send(`text ${n}`);
@@ -91,7 +91,7 @@ describe('the meeting page without a connection', function () {
     expect(await bob.page.locator('#log .text').count()).to.equal(50);
   });
 
-  it('says of a message that was under way that it may not have arrived, and sends it again if asked to', async () => {
+  it('marks a message of uncertain delivery, and sends it again on request', async () => {
     const silent = await startProxy(meetings.base);
     try {
       const { ada, bob } = await two({}, silent.url);
@@ -111,7 +111,7 @@ describe('the meeting page without a connection', function () {
     }
   });
 
-  it('shows what was not sent to who leaves, and sends it when they join again', async () => {
+  it('shows unsent messages after leaving, and sends them after joining again', async () => {
     const { ada, bob, roomId } = await two();
     await cut(ada);
     await ada.send('Still to be said');
@@ -125,7 +125,7 @@ describe('the meeting page without a connection', function () {
     await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
   });
 
-  it('raises the hand, lowers it and mutes once it is back', async () => {
+  it('applies a raised hand and mute after reconnecting', async () => {
     const { ada, bob } = await two();
     const who = (text: RegExp) => bob.page.locator('.who', { hasText: text }).waitFor();
     await cut(ada);
@@ -142,7 +142,7 @@ describe('the meeting page without a connection', function () {
     await ada.button('Mute').waitFor();
   });
 
-  it('says of anything else that it was not done', async () => {
+  it('reports other actions as not done', async () => {
     const { ada, bob } = await two();
     await cut(ada);
     await ada.button('Lock').click();
@@ -153,7 +153,7 @@ describe('the meeting page without a connection', function () {
     expect(await bob.page.locator('#locked').isVisible()).to.equal(false);
   });
 
-  it('tells nothing again that it has told before', async () => {
+  it('does not repeat announcements', async () => {
     const { ada, bob } = await two();
     await ada.button('Lock').click();
     await ada.button('Announce recording').click();
@@ -168,13 +168,13 @@ describe('the meeting page without a connection', function () {
     await eventually(() => attempts >= 2);
     expect(await ada.page.evaluate('window.changes')).to.equal(1);
     await returns(ada);
-    // Longer than it takes to find out who has left meanwhile.
+    // Longer than detecting who has left meanwhile takes.
     await bob.button('Leave').click();
     await ada.reads('Bob left.');
     expect(await lines(ada)).to.deep.equal([...before, 'Bob left.']);
   });
 
-  it('tells once of who left meanwhile', async () => {
+  it('announces once who left meanwhile', async () => {
     const { ada, bob } = await two();
     await cut(ada);
     await bob.button('Leave').click();
@@ -185,7 +185,7 @@ describe('the meeting page without a connection', function () {
     await ada.tile('Bob').waitFor({ state: 'detached' });
   });
 
-  it('connects to who joined meanwhile', async () => {
+  it('connects to participants who joined meanwhile', async () => {
     const { ada, roomId } = await two();
     await cut(ada);
     const cy = await open('Cy');
@@ -196,18 +196,18 @@ describe('the meeting page without a connection', function () {
     await cy.sees('Ada');
   });
 
-  it('shows to the others whose connection is lost, until they are back', async () => {
+  it('shows a lost connection to others until it is restored', async () => {
     const { ada, bob } = await two();
     const id = await ownId(ada);
     const before = await lines(bob);
     await cut(ada);
-    const lost = bob.tile('Ada').locator('.distance', { hasText: 'connection lost' });
-    await lost.waitFor();
+    const mark = bob.tile('Ada').locator('.distance', { hasText: 'connection lost' });
+    await mark.waitFor();
     await bob.page.locator('.person .who', { hasText: 'connection lost' }).waitFor();
     await accessible(bob.page);
     await picture(bob, 'lost');
     await returns(ada);
-    await lost.waitFor({ state: 'detached' });
+    await mark.waitFor({ state: 'detached' });
     expect(await ownId(ada)).to.equal(id);
     expect(await lines(bob)).to.deep.equal(before);
   });

@@ -1,4 +1,4 @@
-/** The meeting page after a reload of its tab: the same person comes back, unless they left or were removed. */
+/** The meeting page after reloading its tab: the same participant returns, unless they left or were removed. */
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
@@ -6,11 +6,11 @@ import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab } from '../support/meeting-page.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
-describe('a reload of the meeting page', function () {
+describe('reloading the meeting page', function () {
   this.timeout(240_000);
   const meetings = useMeeting();
   let browser: Browser;
-  /** Of Ada, and of Bob. */
+  /** Ada's and Bob's. */
   const proxies: TcpProxy[] = [];
   let tabs: Tab[] = [];
   before(async function () {
@@ -41,7 +41,7 @@ describe('a reload of the meeting page', function () {
   const own = ({ page }: Tab) => page.locator('.tile[data-state=own]');
   const stored = ({ page }: Tab) => page.evaluate<string>('JSON.stringify(sessionStorage)');
 
-  it('comes back as the same person, muted as before, without a password being stored', async () => {
+  it('returns as the same participant, still muted, without storing a password', async () => {
     const { ada, bob } = await two({ title: 'Planning', password: 'hunter22' });
     const id = await own(ada).getAttribute('data-id');
     await ada.button('Mute').click();
@@ -60,18 +60,18 @@ describe('a reload of the meeting page', function () {
     await bob.reads('Here again');
   });
 
-  it('stores no password while the page is away', async () => {
+  it('stores no password while the page is hidden', async () => {
     const { ada, roomId } = await two({ password: 'hunter22' });
-    const kept = await ada.page.evaluate<string>(
+    const storedText = await ada.page.evaluate<string>(
       `dispatchEvent(new PageTransitionEvent('pagehide')), JSON.stringify(sessionStorage)`,
     );
-    expect(kept).to.include(roomId).and.to.include('resumeToken').and.not.to.include('hunter22');
+    expect(storedText).to.include(roomId).and.to.include('resumeToken').and.not.to.include('hunter22');
   });
 
-  it('comes back from a lost connection too, with what was typed meanwhile, and is seen by the others', async () => {
+  it('returns after a lost connection with queued messages, and is visible to others', async () => {
     const { ada, bob } = await two();
     await bob.sees('Ada');
-    // One of them is the one who offers a direct connection, the other the one who answers.
+    // One side offers the direct connection, the other answers it.
     for (const [tab, other, proxy] of [
       [ada, bob, proxies[0]!],
       [bob, ada, proxies[1]!],
@@ -80,7 +80,7 @@ describe('a reload of the meeting page', function () {
       proxy.interrupt();
       await tab.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
       await tab.send(`Typed before the reload of ${id}`);
-      // Only the reloaded page is to come back.
+      // Only the reloaded page may reconnect.
       await tab.page.evaluate('window.WebSocket = class {}');
       proxy.restore();
       await tab.page.reload();
@@ -92,9 +92,9 @@ describe('a reload of the meeting page', function () {
     }
   });
 
-  it('offers the form with the name when it comes too late', async () => {
+  it('fills in the form when the return period is over', async () => {
     const { ada, roomId } = await two();
-    // Somebody else used the same browser.
+    // Somebody else has used the same browser.
     await ada.page.evaluate(`localStorage.setItem('meeting.name', 'Grace')`);
     const { page } = ada;
     const base = page.url();
@@ -108,7 +108,7 @@ describe('a reload of the meeting page', function () {
     await ada.inside();
   });
 
-  it('stays out after leaving, and after being removed', async () => {
+  it('does not return after leaving or being removed', async () => {
     const { ada, bob } = await two();
     await ada.button('Remove: Bob').click();
     await bob.seesError(/removed you/);

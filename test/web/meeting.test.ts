@@ -1,4 +1,4 @@
-/** The trial page of meetings in real browsers: they see each other, talk, send files; doors, moderators, and coming back. */
+/** The meeting page in real browsers: video, chat, files, waiting room, moderation and reconnecting. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
@@ -8,7 +8,7 @@ import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab, type Video } from '../support/meeting-page.js';
 import { freePort } from '../support/server-process.js';
 
-describe('the page to try meetings with', function () {
+describe('meeting page', function () {
   this.timeout(240_000);
   const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' });
   let browser: Browser;
@@ -41,7 +41,7 @@ describe('the page to try meetings with', function () {
   const picture = async ({ page }: Tab, name: string) =>
     process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
 
-  it('connects two tabs: their pictures arrive, and words between them', async () => {
+  it('connects two tabs with video and chat', async () => {
     const { ada, bob } = await two({ title: 'Planning' });
     await ada.sees('Bob');
     await bob.sees('Ada');
@@ -54,7 +54,7 @@ describe('the page to try meetings with', function () {
     await picture(ada, 'inside');
   });
 
-  it('shows to all what is said, and to what it is a reply', async () => {
+  it('shows chat messages as text, with the message they reply to', async () => {
     const { ada, bob } = await two();
     await ada.send('Is <b>this</b> text?');
     await bob.reads('Is <b>this</b> text?');
@@ -64,7 +64,7 @@ describe('the page to try meetings with', function () {
     await ada.page.locator('#log blockquote', { hasText: 'Ada: Is <b>this</b> text?' }).waitFor();
   });
 
-  it('is read by screen readers: a list within the log, and nothing that axe finds', async () => {
+  it('is accessible: the log contains a list, and axe finds no violations', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const ada = await open('Ada', meetings.base, { colorScheme });
       await accessible(ada.page);
@@ -82,7 +82,7 @@ describe('the page to try meetings with', function () {
     }
   });
 
-  it('brings a file over, byte by byte', async () => {
+  it('transfers a file unchanged', async () => {
     const { ada, bob } = await two();
     const sent = randomBytes(300_000);
     await ada.sendFile('Bob', 'plan.bin', sent);
@@ -90,7 +90,7 @@ describe('the page to try meetings with', function () {
     await ada.page.locator('.file[data-status=done]').waitFor();
   });
 
-  it('brings over a file with nothing in it, and tells of one that is declined', async () => {
+  it('transfers an empty file, and shows a declined one', async () => {
     const { ada, bob } = await two();
     await ada.sendFile('Bob', 'empty', Buffer.alloc(0));
     expect(await bob.saves('empty')).to.have.length(0);
@@ -99,7 +99,7 @@ describe('the page to try meetings with', function () {
     await ada.page.locator('.file[data-status=declined]', { hasText: 'unwanted' }).waitFor();
   });
 
-  it('shows names of strangers as names, and fails a file of which something can not be read', async () => {
+  it('isolates names and file names of others, and fails a file with invalid chunks', async () => {
     const ada = await open('Ada');
     const roomId = await ada.create();
     const mallory = await come(meetings.base, roomId, 'Ada (you) \u202e· moderator');
@@ -121,7 +121,7 @@ describe('the page to try meetings with', function () {
     mallory.socket.terminate();
   });
 
-  it('lets those wait who come to a locked room, and in whom a moderator admits', async () => {
+  it('keeps participants of a locked room waiting until a moderator admits them', async () => {
     const { ada, roomId } = await two();
     await ada.button('Lock').click();
     await ada.page.locator('#locked').waitFor();
@@ -145,7 +145,7 @@ describe('the page to try meetings with', function () {
     await dan.inside();
   });
 
-  it('shows hands, reactions, who is muted or dark, and that it is recorded', async () => {
+  it('shows raised hands, reactions, muted and hidden participants, and recordings', async () => {
     const { ada, bob } = await two();
     await bob.button('Raise hand').click();
     await bob.button('Mute').click();
@@ -166,7 +166,7 @@ describe('the page to try meetings with', function () {
     await bob.page.locator('#recording').waitFor({ state: 'hidden' });
   });
 
-  it('lets moderators mute, promote and remove, and nobody else', async () => {
+  it('lets only moderators mute, promote and remove', async () => {
     const { ada, bob } = await two();
     expect(await bob.button('Remove: Ada').isVisible()).to.equal(false);
     await ada.button('Mute: Bob').click();
@@ -179,7 +179,7 @@ describe('the page to try meetings with', function () {
     await bob.reads('Ada left.');
   });
 
-  it('says in plain words why somebody does not come in', async () => {
+  it('explains why somebody cannot join', async () => {
     const ada = await open('Ada');
     await ada.join('NOSUCH');
     await ada.seesError(/does not exist/);
@@ -198,11 +198,11 @@ describe('the page to try meetings with', function () {
     await cy.inside();
   });
 
-  it('starts a meeting that is not there, and is left and joined again by keyboard alone', async () => {
+  it('creates, leaves and rejoins a meeting with the keyboard alone', async () => {
     const ada = await open('Ada');
     const { keyboard } = ada.page;
     await ada.page.getByLabel('Your name').focus();
-    // The pictures, the id, the password, the box.
+    // The fields between the name and the button: camera, id, password, checkbox.
     for (const keys of [['Tab'], ['Tab', 'k', 'e', 'y', 's', '2', '2'], ['Tab'], ['Tab', 'Space'], ['Enter']])
       for (const key of keys) await keyboard.press(key);
     await ada.inside();
@@ -215,7 +215,7 @@ describe('the page to try meetings with', function () {
     await ada.inside();
   });
 
-  it('fits a phone, in the light and in the dark', async () => {
+  it('fits a phone, in light and dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const phone = { viewport: { width: 390, height: 780 }, colorScheme };
       const ada = await open('Ada Lovelace of London', meetings.base, phone);
@@ -231,7 +231,7 @@ describe('the page to try meetings with', function () {
   });
 });
 
-describe('the page to try meetings with, on two nodes', function () {
+describe('meeting page on two nodes', function () {
   this.timeout(240_000);
   const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' }, 2);
   let browser: Browser;
@@ -241,7 +241,7 @@ describe('the page to try meetings with, on two nodes', function () {
   });
   after(() => browser?.close());
 
-  it('connects people of both, and brings a file over', async () => {
+  it('connects participants of both, and transfers a file', async () => {
     const [first = '', second = ''] = meetings.bases;
     const [ada, bob] = [await openTab(browser, first, 'Ada'), await openTab(browser, second, 'Bob')];
     await bob.join(await ada.create());
@@ -256,7 +256,7 @@ describe('the page to try meetings with, on two nodes', function () {
   });
 });
 
-describe('the page to try meetings with, when its service is started again', function () {
+describe('meeting page when its service restarts', function () {
   this.timeout(240_000);
   const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' }, 0);
   let browser: Browser;
@@ -266,7 +266,7 @@ describe('the page to try meetings with, when its service is started again', fun
   });
   after(() => browser?.close());
 
-  it('comes back as who it was: same people, same rights, nobody doubled', async () => {
+  it('restores the same participants with the same rights, without duplicates', async () => {
     const port = await freePort();
     const base = await meetings.start({ '--meeting-port': port });
     const [ada, bob] = [await openTab(browser, base, 'Ada'), await openTab(browser, base, 'Bob')];
@@ -286,7 +286,7 @@ describe('the page to try meetings with, when its service is started again', fun
     await bob.reads('Here again');
     await ada.sees('Bob');
     expect(await ids()).to.deep.equal(before);
-    // Ada moderates still.
+    // Ada is still a moderator.
     await ada.button('Unlock').click();
     await bob.page.locator('#locked').waitFor({ state: 'hidden' });
   });

@@ -1,4 +1,4 @@
-/** The tracker in a real browser, on pages of another origin: what is told of a visit, and what never is. */
+/** The tracker in a real browser, on pages of another origin: what it sends about a visit, and what it never sends. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -9,7 +9,7 @@ import { hasBrowser, startBrowser } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
 import { serveTagged } from '../support/tracked-page.js';
 
-/** What a page of these tests can be told to do in its own words. */
+/** Globals of the test pages. */
 declare const annals: { event(name: string, properties?: object): void; pageview(): void };
 declare const history: { pushState(state: unknown, title: string, to: string): void } & Pick<
   History,
@@ -20,7 +20,7 @@ interface History {
   back(): void;
 }
 
-describe('the tracker /m.js', function () {
+describe('tracker script /m.js', function () {
   this.timeout(60_000);
   const analytics = useAnalytics();
   let browser: Browser;
@@ -55,7 +55,7 @@ describe('the tracker /m.js', function () {
     await page.goto(`${origin}${path}?tag=${tag}${query}`, { waitUntil: 'load' });
   }
 
-  /** Oldest first: what came of a visit, with the reason where it was ignored. */
+  /** The attempts of a visit, oldest first, with the reason where one was ignored. */
   async function attempts(site: string): Promise<string[]> {
     const { body } = await ask(
       analytics.bases[0]!,
@@ -70,13 +70,13 @@ describe('the tracker /m.js', function () {
       );
   }
 
-  const told = (site: string, ...expected: readonly string[]) =>
+  const expectAttempts = (site: string, ...expected: readonly string[]) =>
     eventually(async () => {
       expect(await attempts(site)).to.deep.equal(expected);
       return true;
     });
 
-  it('is a script under 3 KB that may be kept for an hour, and loaded by any page', async () => {
+  it('is under 3 KB, cacheable for an hour, and loadable by any page', async () => {
     const answer = await fetch(`${analytics.bases[0]}/m.js`, { headers: { origin: 'https://example.com' } });
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
@@ -92,10 +92,10 @@ describe('the tracker /m.js', function () {
     expect(again.status).to.equal(304);
   });
 
-  it('tells of the first view with its campaign, and keeps nothing with the visitor', async () => {
+  it('sends the first view with its campaign, and stores nothing in the browser', async () => {
     const site = await mySite();
     await open(site, '', '&utm_source=news&utm_medium=mail&utm_campaign=may&secret=1#part');
-    await told(site, 'pageview /start');
+    await expectAttempts(site, 'pageview /start');
     const [event] = await analytics.written(site);
     expect(event?.data.secret.hits[0]).to.include({ path: '/start', browser: 'Chrome' });
     expect(event?.data.secret.hits[0]?.campaign).to.deep.equal({
@@ -107,16 +107,16 @@ describe('the tracker /m.js', function () {
     expect(await page.context().storageState()).to.deep.equal({ cookies: [], origins: [] });
   });
 
-  it('tells of the origin that a visitor comes from, and nothing else of its address', async () => {
+  it('sends only the origin of the referrer', async () => {
     const site = await mySite();
     const tag = encodeURIComponent(`data-site="${site}"`);
     const referer = `${origin.replace('127.0.0.1', 'localhost')}/people/ada?token=secret`;
     await page.goto(`${origin}/start?tag=${tag}`, { referer, waitUntil: 'load' });
-    await told(site, 'pageview /start');
+    await expectAttempts(site, 'pageview /start');
     expect(sent.map((body) => JSON.parse(body).referrer)).to.deep.equal([new URL(referer).origin]);
   });
 
-  it('sends no event without a name, and of properties only what are some', async () => {
+  it('sends no event without a name, and only valid properties', async () => {
     const site = await mySite();
     await open(site, 'data-auto="false"');
     await page.evaluate(`
@@ -126,7 +126,7 @@ describe('the tracker /m.js', function () {
       document.body.append(nameless);
       nameless.click();
       for (const properties of [null, 'pro', [1], { plan: 'pro' }]) annals.event('Buy', properties)`);
-    await told(site, ...Array.from({ length: 4 }, () => 'event Buy /start'));
+    await expectAttempts(site, ...Array.from({ length: 4 }, () => 'event Buy /start'));
     const properties = sent.map((body) => JSON.parse(body).properties ?? null);
     expect(properties).to.deep.equal([null, null, null, { plan: 'pro' }]);
   });
@@ -135,18 +135,18 @@ describe('the tracker /m.js', function () {
     ['beacons throw', "navigator.sendBeacon = () => { throw new Error('no beacon') }"],
     ['there are neither beacons nor fetch', 'navigator.sendBeacon = fetch = undefined'],
     ['requests throw', "navigator.sendBeacon = undefined; fetch = () => { throw new Error('no fetch') }"],
-    ['History can not be watched', 'Object.freeze(history); Object.freeze(History.prototype)'],
-    ['History has no changes', 'history.pushState = history.replaceState = undefined'],
+    ['History cannot be patched', 'Object.freeze(history); Object.freeze(History.prototype)'],
+    ['History has no change methods', 'history.pushState = history.replaceState = undefined'],
     ['its own name is taken', "Object.defineProperty(window, 'annals', { value: 'taken' })"],
-    ['its endpoint is none', '', 'data-endpoint="http://["'],
+    ['its endpoint is invalid', '', 'data-endpoint="http://["'],
     ['its site is blank', '', 'data-site=""'],
   ];
   for (const [what, script, tag = ''] of BROKEN)
-    it(`throws nothing into the page where ${what}`, async () => {
+    it(`throws nothing into the page when ${what}`, async () => {
       const faults: Error[] = [];
       page.on('pageerror', (fault) => faults.push(fault));
       await page.addInitScript(script);
-      // The first attribute of a name is the one that counts.
+      // The first of duplicate attributes counts.
       const all = encodeURIComponent(`${tag} data-site="${await mySite()}"`);
       await page.goto(`${origin}/start?tag=${all}`, { waitUntil: 'load' });
       await page.evaluate(`{
@@ -170,7 +170,7 @@ describe('the tracker /m.js', function () {
       expect(faults.map(({ message }) => message)).to.deep.equal([]);
     });
 
-  it('tells of each path that History comes to, once in a row, and of the campaign no more', async () => {
+  it('sends each path change of History once, and the campaign only once', async () => {
     const site = await mySite();
     await open(site, '', '&utm_source=news');
     await page.evaluate(() => {
@@ -180,11 +180,18 @@ describe('the tracker /m.js', function () {
       history.replaceState(null, '', '/four');
       history.back();
     });
-    await told(site, 'pageview /start', 'pageview /two', 'pageview /three', 'pageview /four', 'pageview /two');
+    await expectAttempts(
+      site,
+      'pageview /start',
+      'pageview /two',
+      'pageview /three',
+      'pageview /four',
+      'pageview /two',
+    );
     expect(sent.filter((body) => body.includes('utm_source'))).to.have.length(1);
   });
 
-  it('tells of each view and click once where a page has the tag of a site twice, and to each site that it has one of', async () => {
+  it('sends each view and click once for duplicate tags, and to each site that has a tag', async () => {
     const [site, other] = [await mySite(), await mySite()];
     await open(site);
     for (const again of [site, other, site])
@@ -197,37 +204,38 @@ describe('the tracker /m.js', function () {
       })`);
     await page.evaluate(() => history.pushState(null, '', '/two'));
     await page.locator('b').click();
-    for (const each of [site, other]) await told(each, 'pageview /start', 'pageview /two', 'event Sign up /two');
+    for (const each of [site, other])
+      await expectAttempts(each, 'pageview /start', 'pageview /two', 'event Sign up /two');
   });
 
-  it('tells of clicks on what is named an event, or is inside of it, and of no others', async () => {
+  it('sends clicks on named elements and their children, and no others', async () => {
     const site = await mySite();
     await open(site);
     await page.locator('#plain').click();
     await page.locator('b').click();
     await page.locator('#silent').click();
-    await told(site, 'pageview /start', 'event Sign up /start', 'event Stopped /start');
+    await expectAttempts(site, 'pageview /start', 'event Sign up /start', 'event Stopped /start');
     const hits = (await analytics.written(site)).flatMap(({ data }) => data.secret.hits);
     expect(hits.find(({ event }) => event === 'Sign up')?.properties).to.deep.equal([{ name: 'plan', value: 'pro' }]);
   });
 
-  it('tells of a click that leaves the page, and of what a page says as it goes', async () => {
+  it('sends a click that leaves the page, and events from pagehide', async () => {
     const site = await mySite();
     await open(site);
     await page.evaluate("addEventListener('pagehide', () => annals.event('Gone', { size: 7, plan: 'free' }))");
     await page.getByRole('link', { name: 'Leave' }).click();
     await page.getByRole('heading', { name: 'Next' }).waitFor();
-    await told(site, 'pageview /start', 'event Leave /start', 'event Gone /start');
+    await expectAttempts(site, 'pageview /start', 'event Leave /start', 'event Gone /start');
   });
 
-  it('tells by fetch where there is no beacon', async () => {
+  it('sends with fetch where there are no beacons', async () => {
     const site = await mySite();
     await page.addInitScript('navigator.sendBeacon = undefined');
     await open(site);
-    await told(site, 'pageview /start');
+    await expectAttempts(site, 'pageview /start');
   });
 
-  it('leaves out what its tag turns off, and sends where it says', async () => {
+  it("omits what its tag turns off, and sends to the tag's endpoint", async () => {
     const [manual, still, elsewhere] = [await mySite(), await mySite(), await mySite()];
     await open(manual, 'data-auto="false" data-clicks="false"');
     await page.locator('b').click();
@@ -236,23 +244,23 @@ describe('the tracker /m.js', function () {
       annals.pageview();
       annals.event('Own');
     });
-    await told(manual, 'pageview /two', 'event Own /two');
+    await expectAttempts(manual, 'pageview /two', 'event Own /two');
     await open(still, 'data-spa="false"');
     await page.evaluate(() => {
       history.pushState(null, '', '/two');
       annals.event('After');
     });
-    await told(still, 'pageview /start', 'event After /two');
-    const asked = page.waitForRequest(`${origin}/collect-here`);
+    await expectAttempts(still, 'pageview /start', 'event After /two');
+    const collectRequest = page.waitForRequest(`${origin}/collect-here`);
     await open(elsewhere, 'data-endpoint="/collect-here"');
-    expect(JSON.parse((await asked).postData() ?? '')).to.include({ site: elsewhere, path: '/start' });
+    expect(JSON.parse((await collectRequest).postData() ?? '')).to.include({ site: elsewhere, path: '/start' });
   });
 
   for (const [signal, is] of [
     ['doNotTrack', "'1'"],
     ['globalPrivacyControl', 'true'],
   ])
-    it(`sends nothing for who has ${signal}`, async () => {
+    it(`sends nothing with ${signal}`, async () => {
       const site = await mySite();
       await page.addInitScript(`Object.defineProperty(navigator, '${signal}', { value: ${is} })`);
       await open(site);
@@ -262,7 +270,7 @@ describe('the tracker /m.js', function () {
         annals.event('Own');
         annals.pageview();
       });
-      // A page of the same context, without the signal, comes after all that this one sent.
+      // A later page of the same context, without the signal, would send after everything this one sent.
       await page.getByRole('link', { name: 'Leave' }).click();
       await page.getByRole('heading', { name: 'Next' }).waitFor();
       expect(sent).to.deep.equal([]);
@@ -270,14 +278,14 @@ describe('the tracker /m.js', function () {
       expect(await attempts(site)).to.deep.equal(['pageview /last']);
     });
 
-  it('is ignored on pages that are not of the site, and breaks none without one', async () => {
+  it('is ignored on pages of other sites, and harmless without a site', async () => {
     const faults: Error[] = [];
     page.on('pageerror', (fault) => faults.push(fault));
     const site = await analytics.site({ domains: ['example.com'] });
     await open(site);
-    await told(site, 'pageview /start host_not_allowed');
+    await expectAttempts(site, 'pageview /start host_not_allowed');
     await open('no-such-site');
-    await told('no-such-site', 'pageview /start unknown_site');
+    await expectAttempts('no-such-site', 'pageview /start unknown_site');
     await page.goto(`${origin}/start`, { waitUntil: 'load' });
     await page.locator('b').click();
     expect(sent).to.have.length(2);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type LogsAccess, logsPolicy } from '../../../adapters/http/logs/policy.js';
 import { send } from '../../support/raw-http.js';
-import { asking, echo, serveToys, type Toys } from '../toy-http-service.js';
+import { echo, serveToys, statusWith, type Toys } from '../toy-http-service.js';
 
 describe('log service without credentials', () => {
   async function withService(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
@@ -14,10 +14,10 @@ describe('log service without credentials', () => {
   it('answers requests under local host names and from local origins', () =>
     withService({}, async (toys) => {
       for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3003', '127.8.8.8', '[::1]:3003', '[::1]']) {
-        expect(await asking(toys)({ host }), host).to.equal(200);
+        expect(await statusWith(toys)({ host }), host).to.equal(200);
       }
       for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8080']) {
-        expect(await asking(toys)({ host: 'localhost', origin }), origin).to.equal(200);
+        expect(await statusWith(toys)({ host: 'localhost', origin }), origin).to.equal(200);
       }
     }));
 
@@ -34,7 +34,7 @@ describe('log service without credentials', () => {
         'file://',
       ]) {
         for (const method of ['GET', 'OPTIONS', 'PUT']) {
-          expect(await asking(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(403);
+          expect(await statusWith(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(403);
         }
       }
       const headers = { host: 'localhost', origin: 'https://evil.example' };
@@ -46,14 +46,14 @@ describe('log service without credentials', () => {
   it('rejects host names that only resolve to this machine', () =>
     withService({}, async (toys) => {
       for (const host of ['evil.example', 'evil.example:3003', 'localhost.evil.example', '127.0.0.1.nip.io']) {
-        expect(await asking(toys)({ host }), host).to.equal(403);
+        expect(await statusWith(toys)({ host }), host).to.equal(403);
       }
     }));
 
   it('rejects embedding by other sites, and answers links', () =>
     withService({}, async (toys) => {
       const embedded = (mode: string, destination: string, site = 'cross-site') =>
-        asking(toys)({
+        statusWith(toys)({
           host: 'localhost',
           'sec-fetch-site': site,
           'sec-fetch-mode': mode,
@@ -88,26 +88,26 @@ describe('log service without credentials', () => {
   it('answers under its listen address and that of its appUrl', () =>
     withService({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
       for (const host of ['logs.lan:3003', 'logs.example.com', 'Logs.Example.com:8443']) {
-        expect(await asking(toys)({ host }), host).to.equal(200);
+        expect(await statusWith(toys)({ host }), host).to.equal(200);
       }
-      expect(await asking(toys)({ host: 'example.com' })).to.equal(403);
+      expect(await statusWith(toys)({ host: 'example.com' })).to.equal(403);
     }));
 
   it('accepts pages of configured origins, and of all origins with *', async () => {
     await withService({ origins: ['https://a.example'] }, async (toys) => {
-      const from = (origin: string) => asking(toys)({ host: 'localhost', origin });
+      const from = (origin: string) => statusWith(toys)({ host: 'localhost', origin });
       expect(await from('https://a.example')).to.equal(200);
       expect(await from('https://b.example')).to.equal(403);
     });
     await withService({ origins: ['*'] }, async (toys) => {
-      expect(await asking(toys)({ host: 'localhost', origin: 'https://b.example' })).to.equal(200);
-      expect(await asking(toys)({ host: 'b.example', origin: 'https://b.example' })).to.equal(403);
+      expect(await statusWith(toys)({ host: 'localhost', origin: 'https://b.example' })).to.equal(200);
+      expect(await statusWith(toys)({ host: 'b.example', origin: 'https://b.example' })).to.equal(403);
     });
   });
 
   it('leaves access to credentials where they are configured', () =>
     withService({ open: false }, async (toys) => {
-      expect(await asking(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
+      expect(await statusWith(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
     }));
 });
 
@@ -128,7 +128,7 @@ describe('log service with a password', () => {
     toys = await serveToys(routes, policy);
   });
   after(() => toys.close());
-  const post = (given: { [name: string]: string }) => asking(toys)(given, 'POST');
+  const post = (given: { [name: string]: string }) => statusWith(toys)(given, 'POST');
 
   it('rejects cross-origin requests whose password the browser added without a preflight', async () => {
     for (const type of ['text/plain;charset=UTF-8', 'multipart/form-data; boundary=a', 'TEXT/PLAIN'])
@@ -140,7 +140,7 @@ describe('log service with a password', () => {
       'sec-fetch-mode': 'no-cors',
       'sec-fetch-dest': 'image',
     };
-    expect(await asking(toys)({ ...headers, ...embedded })).to.equal(403);
+    expect(await statusWith(toys)({ ...headers, ...embedded })).to.equal(403);
   });
 
   it('accepts preflighted requests, pages of its own and configured origins, and other clients', async () => {
@@ -155,6 +155,6 @@ describe('log service with a password', () => {
       { ...foreign, authorization: 'Bearer token' },
     ])
       expect(await post(given), JSON.stringify(given)).to.equal(200);
-    expect(await asking(toys)(foreign)).to.equal(200);
+    expect(await statusWith(toys)(foreign)).to.equal(200);
   });
 });

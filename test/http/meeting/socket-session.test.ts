@@ -1,4 +1,4 @@
-/** One client of the meetings on a node whose relay lags behind its log, and whose log may be away. */
+/** One socket session of the meetings on a node sharedBucket relay lags behind its log, and sharedBucket log may be unavailable. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -30,15 +30,15 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const audience = createMeetingAudience({ resumeToken: resumeTokenOf(kernel.derivation) });
   const relay = createRelay({ audience, head: kernel.head });
   const census = createRoomMetrics(relay.state(), 0n);
-  const held: RecordedEvent[] = [];
+  const pending: RecordedEvent[] = [];
   const room = (id: string) => relay.state().get(id);
   const live: ClusterSignaling = {
     send: ({ to }, { json }) => void relay.sendEphemeral([to.id], { json }),
     sendWithBackpressure: async ({ to }, { json }) => void (await relay.sendWithBackpressure(to.id, { json })),
   };
-  let isAway = false;
+  let isUnavailable = false;
   const retain = async () => {
-    if (isAway) throw new UnavailableError('away');
+    if (isUnavailable) throw new UnavailableError('away');
   };
   const log = { ...kernel.log, retain };
   const refuse = () => Promise.reject(new Error('no room of these tests has a password'));
@@ -85,34 +85,34 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const following = (async () => {
     const from = 'start' as const;
     for await (const { events } of kernel.follow({ prefixes: ['meeting.'], from, signal: stop.signal }))
-      held.push(...events);
+      pending.push(...events);
   })();
   return {
-    held,
-    away: () => {
-      isAway = true;
+    pending,
+    makeUnavailable: () => {
+      isUnavailable = true;
     },
-    /** How many wait until they may do more. */
+    /** The number of sessions that are being slowed down. */
     slowed: () => slowed,
-    /** By what others say, or not. */
+    /** Simulates that the chat queue of the node is full, or not. */
     fill: (full: boolean) => {
       isFull = full;
     },
-    /** The relay hears of all that stands in the log. */
+    /** Publishes all pending log events to the relay. */
     async catchUp() {
-      for (const event of held.splice(0)) {
+      for (const event of pending.splice(0)) {
         relay.publish(await kernel.decryptEvent(catalog, event as RecordedEvent<MeetingEvent>));
         census.advance(event.position);
       }
     },
-    open(saying = createTokenBucket(CHAT_BYTES), changing = createTokenBucket(ROOM_CHANGES_PER_NETWORK)) {
+    open(chatRate = createTokenBucket(CHAT_BYTES), changeRate = createTokenBucket(ROOM_CHANGES_PER_NETWORK)) {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
-      const speaker = { sink, close };
+      const socket = { sink, close };
       const unknownRooms = { countAttempt: async () => false, isExhausted: () => false };
-      const whose = { caller: 'x', unknownRooms, roomQuota: free, chatRate: saying, changeRate: changing };
-      const conversation = converse({ speaker, ...whose, logger: silentLogger, context });
+      const limits = { caller: 'x', unknownRooms, roomQuota: free, chatRate, changeRate };
+      const conversation = converse({ speaker: socket, ...limits, logger: silentLogger, context });
       return { sink, codes, ...conversation };
     },
     async stop() {
@@ -123,15 +123,15 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   };
 }
 
-describe('a client of the meetings', () => {
+describe('meeting socket session', () => {
   let nodes: ReturnType<typeof node>;
   beforeEach(() => {
     nodes = node();
   });
   afterEach(() => nodes.stop());
-  const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
-  const host = async (client = nodes.open()) => {
-    const joining = client.onMessage(joins);
+  const joinMessage = { type: 'join', roomId, name: 'Ada', isHost: true };
+  const hostSession = async (client = nodes.open()) => {
+    const joining = client.onMessage(joinMessage);
     await eventually(async () => {
       await nodes.catchUp();
       return client.sink.frames.length > 0;
@@ -140,114 +140,114 @@ describe('a client of the meetings', () => {
     return client;
   };
 
-  it('is heard again when the relay has told that they are there', async () => {
+  it('processes the next message once the relay has delivered the own admission', async () => {
     const ada = nodes.open();
     let isDone = false;
-    const joining = Promise.resolve(ada.onMessage(joins)).then(() => {
+    const joining = Promise.resolve(ada.onMessage(joinMessage)).then(() => {
       isDone = true;
     });
-    await eventually(() => nodes.held.length === 2);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    await eventually(() => nodes.pending.length === 2);
+    for (let n = 0; n < 20; n++) await new Promise(setImmediate);
     expect(isDone).to.equal(false);
     await nodes.catchUp();
     await joining;
     void ada.onMessage({ type: 'chat', text: 'Hello' });
-    await eventually(() => nodes.held.length === 1);
+    await eventually(() => nodes.pending.length === 1);
     await nodes.catchUp();
     expect(types(ada.sink)).to.deep.equal(['participant-joined', 'chat']);
   });
 
-  it('says 32 things before it waits for one of them to stand in the log', async () => {
-    const ada = await host();
+  it('sends 32 chat messages before it waits for one to be in the log', async () => {
+    const ada = await hostSession();
     const waits = Array.from({ length: 32 }, () => ada.onMessage({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
   });
 
-  it('says one thing at a time while the node has too much on its way into the log', async () => {
-    const ada = await host();
-    const say = () => ada.onMessage({ type: 'chat', text: 'Hm' });
-    expect(say()).to.equal(undefined);
+  it("sends one chat message at a time while the node's queue is full", async () => {
+    const ada = await hostSession();
+    const sendChat = () => ada.onMessage({ type: 'chat', text: 'Hm' });
+    expect(sendChat()).to.equal(undefined);
     nodes.fill(true);
-    const waits = say();
+    const waits = sendChat();
     expect(waits).to.be.instanceOf(Promise);
     await waits;
     nodes.fill(false);
-    expect(say()).to.equal(undefined);
+    expect(sendChat()).to.equal(undefined);
   });
 
-  it('changes a room 200 times at once and 2 times a second from then on, and waits for no turn once it has gone', async () => {
+  it('changes a room in a burst of 200, then twice a second, and stops waiting when the socket closes', async () => {
     await nodes.stop();
     let now = 0;
     nodes = node({ now: () => now });
-    const ada = await host();
+    const ada = await hostSession();
     const toggle = (n: number) => ada.onMessage({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
     for (let n = 0; n < 199; n++) await toggle(n);
-    await eventually(() => nodes.held.length === 199);
+    await eventually(() => nodes.pending.length === 199);
     now = 500;
     await toggle(199);
-    await eventually(() => nodes.held.length === 200);
+    await eventually(() => nodes.pending.length === 200);
     const waiting = toggle(200);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    expect(nodes.held).to.have.length(200);
+    for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+    expect(nodes.pending).to.have.length(200);
     expect(nodes.slowed()).to.equal(1);
     ada.onClose(1001);
     await waiting;
     expect(nodes.slowed()).to.equal(0);
-    await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
-    expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
+    await eventually(() => nodes.pending.some(({ type }) => type === 'RoomEnded'));
+    expect(nodes.pending.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 
-  it('has done what it said before it has gone, in order, though what came before is not kept yet', async () => {
-    const ada = await host();
+  it('processes earlier messages in order before the departure', async () => {
+    const ada = await hostSession();
     void ada.onMessage({ type: 'chat', text: 'Bye' });
     void ada.onMessage({ type: 'room-locked' });
     ada.onClose(1001);
-    await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
+    await eventually(() => nodes.pending.some(({ type }) => type === 'RoomEnded'));
     const order = 'ChatSent,RoomLocked,ParticipantLeft,RoomEnded';
-    expect(String(nodes.held.map(({ type }) => type))).to.equal(order);
+    expect(String(nodes.pending.map(({ type }) => type))).to.equal(order);
   });
 
-  it('changes rooms no faster than all of its network may', async () => {
-    const whose = createTokenBucket({ burst: 2, perSecond: 4 }, { now: () => 0 });
+  it('shares the rate of room changes with its network', async () => {
+    const sharedBucket = createTokenBucket({ burst: 2, perSecond: 4 }, { now: () => 0 });
     const [ada, bob] = [
-      nodes.open(createTokenBucket(CHAT_BYTES), whose),
-      nodes.open(createTokenBucket(CHAT_BYTES), whose),
+      nodes.open(createTokenBucket(CHAT_BYTES), sharedBucket),
+      nodes.open(createTokenBucket(CHAT_BYTES), sharedBucket),
     ];
-    const joining = ada.onMessage(joins);
-    await eventually(() => nodes.held.length === 2);
+    const joining = ada.onMessage(joinMessage);
+    await eventually(() => nodes.pending.length === 2);
     await nodes.catchUp();
     await joining;
     await ada.onMessage({ type: 'raise-hand' });
-    await eventually(() => nodes.held.length === 1);
-    const waiting = bob.onMessage(joins);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    expect(nodes.held).to.have.length(1);
-    await eventually(() => nodes.held.length === 2);
+    await eventually(() => nodes.pending.length === 1);
+    const waiting = bob.onMessage(joinMessage);
+    for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+    expect(nodes.pending).to.have.length(1);
+    await eventually(() => nodes.pending.length === 2);
     await nodes.catchUp();
     await waiting;
     expect(types(bob.sink)[0]).to.equal('participant-joined');
   });
 
-  it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
+  it("delays chat beyond the network's rate, and drops the rest when the socket closes", async () => {
     const now = 0;
-    const whose = createTokenBucket({ burst: 10_000, perSecond: 50_000 }, { now: () => now });
-    const [ada, bob] = [await host(nodes.open(whose)), await host(nodes.open(whose))];
+    const sharedBucket = createTokenBucket({ burst: 10_000, perSecond: 50_000 }, { now: () => now });
+    const [ada, bob] = [await hostSession(nodes.open(sharedBucket)), await hostSession(nodes.open(sharedBucket))];
     const text = 'x'.repeat(2000);
     for (let n = 0; n < 3; n++) expect(ada.onMessage({ type: 'chat', text })).to.equal(undefined);
     const waiting = bob.onMessage({ type: 'chat', text });
     expect(waiting).not.to.equal(undefined);
     await waiting;
-    await eventually(() => nodes.held.filter(({ type }) => type === 'ChatSent').length === 4);
-    const late = ada.onMessage({ type: 'chat', text: `${text}!`.repeat(100) });
+    await eventually(() => nodes.pending.filter(({ type }) => type === 'ChatSent').length === 4);
+    const overflow = ada.onMessage({ type: 'chat', text: `${text}!`.repeat(100) });
     ada.onClose(1001);
-    await late;
-    await eventually(() => nodes.held.some(({ type }) => type === 'ParticipantLeft'));
-    expect(nodes.held.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
+    await overflow;
+    await eventually(() => nodes.pending.some(({ type }) => type === 'ParticipantLeft'));
+    expect(nodes.pending.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
   });
 
-  it('cuts nobody who does not read just now by doing once more what is so already', async () => {
-    const [ada, bob] = [await host(), await host()];
+  it('does not cut readers off when another participant repeats a state without changing it', async () => {
+    const [ada, bob] = [await hostSession(), await hostSession()];
     await bob.onMessage({ type: 'raise-hand' });
     await nodes.catchUp();
     ada.sink.reading = false;
@@ -256,45 +256,45 @@ describe('a client of the meetings', () => {
       for (let n = 0; n < 8000 && ada.sink.ended === undefined; n++) await bob.onMessage({ type: 'raise-hand' });
       isDone = true;
     })();
-    // As much as goes while nobody reads; the rest is not said before somebody does.
+    // The buffer of the reader is full; the rest must wait until it reads.
     await eventually(() => isDone || ada.sink.unread > SIGNAL_BYTES.burst - 1000);
-    for (let turn = 0; turn < 2000 && !isDone; turn++) await new Promise(setImmediate);
+    for (let n = 0; n < 2000 && !isDone; n++) await new Promise(setImmediate);
     expect(isDone).to.equal(false);
     expect(ada.sink.ended).to.equal(undefined);
     ada.sink.leave();
     await repeating;
   });
 
-  it('is to come back when what they said could not be kept', async () => {
-    const ada = await host();
-    nodes.away();
+  it('closes with 1013 when a message could not be stored, and lets the participant return', async () => {
+    const ada = await hostSession();
+    nodes.makeUnavailable();
     void ada.onMessage({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
     expect(ada.codes).to.deep.equal([1013]);
     expect(types(ada.sink)).to.deep.equal(['participant-joined']);
     ada.sink.leave();
     ada.onClose(1013);
-    await eventually(() => nodes.held.some(({ type }) => type === 'ConnectionLost'));
+    await eventually(() => nodes.pending.some(({ type }) => type === 'ConnectionLost'));
     await nodes.catchUp();
     const { participantId, resumeToken } = JSON.parse(ada.sink.frames[0]!.json);
     const again = nodes.open();
-    const returning = again.onMessage({ ...joins, isHost: false, participantId, resumeToken });
-    await eventually(() => nodes.held.length > 0);
-    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
+    const returning = again.onMessage({ ...joinMessage, isHost: false, participantId, resumeToken });
+    await eventually(() => nodes.pending.length > 0);
+    expect(nodes.pending.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
     await nodes.catchUp();
     await returning;
-    expect(nodes.held).to.deep.equal([]);
+    expect(nodes.pending).to.deep.equal([]);
   });
 
-  it('leaves in the end where they do not', async () => {
+  it('removes the participant who does not return', async () => {
     await nodes.stop();
     nodes = node(undefined, 1);
-    const ada = await host();
-    nodes.away();
+    const ada = await hostSession();
+    nodes.makeUnavailable();
     void ada.onMessage({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
     ada.onClose(1013);
-    await eventually(() => nodes.held.length === 3);
-    expect(String(nodes.held.map(({ type }) => type))).to.equal('ConnectionLost,ParticipantLeft,RoomEnded');
+    await eventually(() => nodes.pending.length === 3);
+    expect(String(nodes.pending.map(({ type }) => type))).to.equal('ConnectionLost,ParticipantLeft,RoomEnded');
   });
 });

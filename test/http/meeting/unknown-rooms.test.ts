@@ -1,10 +1,10 @@
-/** Asking for meetings that do not exist: so many a minute of one network, then its sockets are closed, and it waits. */
+/** Limit on joining unknown meetings, per network and minute: sockets are closed, and the network has to wait. */
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { come, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('who asks for meetings that do not exist', function () {
+describe('joining unknown meetings', function () {
   this.timeout(60_000);
   const meetings = useMeeting({
     '--server-trusted-proxies': '127.0.0.1',
@@ -13,7 +13,7 @@ describe('who asks for meetings that do not exist', function () {
   const errors = ({ inbox }: Person) => inbox.flatMap(({ code }) => code ?? []);
   const EVE = '203.0.113.7';
 
-  it('is closed with 1008 after ten, and its network waits; others do not', async () => {
+  it('closes a socket after ten in its network with 1008, and blocks new ones; other networks are not affected', async () => {
     const ada = await come(meetings.base, 'KNOWN1', 'Ada', { isHost: true }, EVE);
     const [eve, mallory] = [await open(meetings.base, EVE), await open(meetings.base, EVE)];
     for (let n = 0; n < 4; n++) mallory.send('join', { roomId: `NONE0${n}`, name: 'Eve' });
@@ -34,7 +34,7 @@ describe('who asks for meetings that do not exist', function () {
       ),
     );
     expect(answer).to.deep.equal([429, true]);
-    // Who is inside stays so, and others come in.
+    // Participants stay, and others can join.
     ada.send('raise-hand');
     const bob = await come(meetings.base, 'KNOWN1', 'Bob', {}, '203.0.113.8');
     expect(bob.inbox[0]?.type).to.equal('participant-joined');

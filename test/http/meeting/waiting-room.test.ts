@@ -1,10 +1,10 @@
-/** The waiting room over sockets: who is told of whom, who is let in or sent away, and what ends it. */
+/** The waiting room over sockets: announcements, admission, rejection, and what ends it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { come, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
-describe('at the door of a meeting', function () {
+describe('meeting waiting room', function () {
   this.timeout(60_000);
   const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1', '--meeting-return-seconds': '0.5' });
   const { when } = meetings;
@@ -13,7 +13,7 @@ describe('at the door of a meeting', function () {
   let creatorToken: string;
   let [ada, bob]: Person[] = [];
   const people: Person[] = [];
-  const comes = async (name: string, more: object = {}, from?: string) => {
+  const joinFrom = async (name: string, more: object = {}, from?: string) => {
     const person = await come(meetings.base, roomId, name, more, from);
     people.push(person);
     return person;
@@ -22,8 +22,8 @@ describe('at the door of a meeting', function () {
     roomId = `WAIT${String(++count).padStart(2, '0')}`;
     const body = { roomId, maxParticipants: 3 };
     ({ creatorToken } = (await when('POST', '/api/rooms', { body }).thenAnswered(201)).body);
-    ada = await comes('Ada');
-    bob = await comes('Bob');
+    ada = await joinFrom('Ada');
+    bob = await joinFrom('Bob');
   });
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
@@ -33,25 +33,25 @@ describe('at the door of a meeting', function () {
     ada!.send('room-locked');
     await ada!.answered();
   };
-  const waits = (who: Person, name: string): MeetingMessage => ({
+  const waitingMessage = (who: Person, name: string): MeetingMessage => ({
     type: 'waiting-room',
     roomId,
     participantId: who.id,
     name,
   });
   const joined = (of: Person, name: string, isModerator = false) => joinedIn(roomId, of, name, isModerator);
-  const left = (participantId: string): MeetingMessage => ({ type: 'participant-left', roomId, participantId });
+  const leftMessage = (participantId: string): MeetingMessage => ({ type: 'participant-left', roomId, participantId });
   const locked = () => ({ type: 'room-locked', roomId, participantId: ada!.id, lockedBy: ada!.id });
 
-  it('who comes waits, and the moderators and they hear so; but not who made the room', async () => {
+  it('holds new participants, announced to moderators only, and admits the creator', async () => {
     await lock();
     let dan: Person;
     const inbox = await receivedBy({ ada: ada!, bob: bob! }, ada!, async () => {
-      dan = await comes('Dan');
+      dan = await joinFrom('Dan');
     });
-    expect(inbox).to.deep.equal({ ada: [waits(dan!, 'Dan')] });
-    expect(dan!.news()).to.deep.equal([waits(dan!, 'Dan')]);
-    const eve = await comes('Eve', { creatorToken });
+    expect(inbox).to.deep.equal({ ada: [waitingMessage(dan!, 'Dan')] });
+    expect(dan!.news()).to.deep.equal([waitingMessage(dan!, 'Dan')]);
+    const eve = await joinFrom('Eve', { creatorToken });
     expect(eve.news().map(({ type }) => type)).to.deep.equal([
       'participant-joined',
       'participant-joined',
@@ -61,9 +61,9 @@ describe('at the door of a meeting', function () {
     ]);
   });
 
-  it('who is admitted comes in as who waited, and everybody hears so', async () => {
+  it('lets an admitted participant in under the same id, announced to everybody', async () => {
     await lock();
-    const dan = await comes('Dan');
+    const dan = await joinFrom('Dan');
     const id = dan.id;
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
       ada!.send('admit-user', { targetId: id }),
@@ -82,9 +82,9 @@ describe('at the door of a meeting', function () {
     ).to.deep.equal({});
   });
 
-  it('at the cap the moderator hears that it is full, and who waits goes on waiting', async () => {
+  it('keeps participants waiting when the room is full, and tells the moderator', async () => {
     await lock();
-    const [dan, eve] = [await comes('Dan'), await comes('Eve')];
+    const [dan, eve] = [await joinFrom('Dan'), await joinFrom('Eve')];
     ada!.send('admit-user', { targetId: dan.id });
     await ada!.answered();
     const inbox = await receivedBy({ ada: ada!, bob: bob!, eve }, ada!, () =>
@@ -98,23 +98,23 @@ describe('at the door of a meeting', function () {
     await eve.waitFor('participant-joined');
   });
 
-  it('who is rejected hears why, from whom, and is sent away with 4004', async () => {
+  it('tells a rejected participant the reason, and closes with 4004', async () => {
     await lock();
-    const dan = await comes('Dan');
+    const dan = await joinFrom('Dan');
     const id = dan.id;
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
       ada!.send('reject-user', { targetId: id, reason: 'Not today' }),
     );
     expect(inbox).to.deep.equal({
-      ada: [left(id)],
+      ada: [leftMessage(id)],
       dan: [{ type: 'reject-user', roomId, participantId: ada!.id, targetId: id, reason: 'Not today' }],
     });
     expect((await dan.closed).code).to.equal(4004);
   });
 
-  it('only moderators decide, and who waits does nothing in the room', async () => {
+  it('lets only moderators decide, and waiting participants do nothing', async () => {
     await lock();
-    const dan = await comes('Dan');
+    const dan = await joinFrom('Dan');
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () => {
       bob!.send('admit-user', { targetId: dan.id });
       bob!.send('reject-user', { targetId: dan.id, reason: '' });
@@ -128,9 +128,9 @@ describe('at the door of a meeting', function () {
     expect(inbox.ada).to.equal(undefined);
   });
 
-  it('who waits and goes is told to moderators, whether they say so or not', async () => {
+  it('announces to moderators when a waiting participant leaves or disconnects', async () => {
     await lock();
-    const [dan, eve] = [await comes('Dan'), await comes('Eve')];
+    const [dan, eve] = [await joinFrom('Dan'), await joinFrom('Eve')];
     const ids = [dan.id, eve.id];
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, async () => {
       dan.send('leave');
@@ -138,27 +138,30 @@ describe('at the door of a meeting', function () {
       eve.socket.terminate();
       await ada!.waitFor((each) => each.participantId === ids[1] && each.type === 'participant-left');
     });
-    expect(inbox).to.deep.equal({ ada: ids.map(left) });
+    expect(inbox).to.deep.equal({ ada: ids.map(leftMessage) });
   });
 
-  it('who becomes a moderator hears of all who still wait, and not again where they are one', async () => {
+  it('shows waiting participants to a new moderator, once', async () => {
     await lock();
-    const [dan, eve] = [await comes('Dan'), await comes('Eve')];
+    const [dan, eve] = [await joinFrom('Dan'), await joinFrom('Eve')];
     const promote = () => ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     const inbox = await receivedBy({ bob: bob! }, bob!, promote);
     await bob!.waitFor((each) => each.participantId === eve.id);
-    expect([...(inbox.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([waits(dan, 'Dan'), waits(eve, 'Eve')]);
+    expect([...(inbox.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([
+      waitingMessage(dan, 'Dan'),
+      waitingMessage(eve, 'Eve'),
+    ]);
     const again = await receivedBy({ bob: bob! }, bob!, promote);
     expect(again.bob?.map(({ type }) => type)).to.deep.equal(['moderator-action', 'participant-updated']);
   });
 
-  it('who waits is not in the room: nobody acts upon them, reaches them, or counts them', async () => {
+  it('keeps waiting participants out of actions, signals and counts', async () => {
     const total = async () => (await when('GET', '/health').thenAnswered(200)).body.totalParticipants;
-    // Whose connections were lost in other tests are counted until they leave.
+    // Connections lost in other tests count until the return period ends.
     const before = 2;
     await eventually(async () => (await total()) === before);
     await lock();
-    const dan = await comes('Dan');
+    const dan = await joinFrom('Dan');
     const targetId = dan.id;
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () => {
       for (const action of ['mute', 'kick', 'make-moderator']) ada!.send('moderator-action', { targetId, action });
@@ -170,32 +173,32 @@ describe('at the door of a meeting', function () {
     expect(await total()).to.equal(before);
   });
 
-  it('who waits and joins again leaves first, and waits as somebody else', async () => {
+  it('gives a waiting participant who joins again a new id', async () => {
     await lock();
-    const dan = await comes('Dan');
-    const former = dan.id;
+    const dan = await joinFrom('Dan');
+    const formerId = dan.id;
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan }, ada!, () =>
       dan.send('join', { roomId, name: 'Daniel' }),
     );
-    expect(dan.id).not.to.equal(former);
+    expect(dan.id).not.to.equal(formerId);
     expect(inbox).to.deep.equal({
-      ada: [left(former), waits(dan, 'Daniel')],
-      dan: [waits(dan, 'Daniel')],
+      ada: [leftMessage(formerId), waitingMessage(dan, 'Daniel')],
+      dan: [waitingMessage(dan, 'Daniel')],
     });
   });
 
-  it('who made a locked room finds it full at the cap, like everybody, and does not wait', async () => {
-    await comes('Cleo');
+  it('does not hold the creator, who is rejected from a full room like everybody', async () => {
+    await joinFrom('Cleo');
     await lock();
-    const creator = await comes('Creator', { creatorToken });
+    const creator = await joinFrom('Creator', { creatorToken });
     expect(creator.news().map(({ code }) => code)).to.deep.equal(['ROOM_FULL']);
-    const dan = await comes('Dan', { creatorToken: 'of no room' });
-    expect(dan.news()).to.deep.equal([waits(dan, 'Dan')]);
+    const dan = await joinFrom('Dan', { creatorToken: 'of no room' });
+    expect(dan.news()).to.deep.equal([waitingMessage(dan, 'Dan')]);
   });
 
-  it('unlocking admits who waits, up to the cap', async () => {
+  it('admits waiting participants when unlocked, up to the limit', async () => {
     await lock();
-    const [dan, eve] = [await comes('Dan'), await comes('Eve')];
+    const [dan, eve] = [await joinFrom('Dan'), await joinFrom('Eve')];
     const inbox = await receivedBy({ ada: ada!, bob: bob!, dan, eve }, ada!, () => ada!.send('room-unlocked'));
     const unlocked = { type: 'room-unlocked', roomId, participantId: ada!.id, unlockedBy: ada!.id };
     expect(inbox).to.deep.equal({
@@ -205,17 +208,17 @@ describe('at the door of a meeting', function () {
     });
   });
 
-  it('who was kicked comes back only through it, and who comes from elsewhere does not wait', async () => {
-    const dan = await comes('Dan', {}, '198.51.100.7');
+  it('holds a kicked participant even when unlocked, but not others from elsewhere', async () => {
+    const dan = await joinFrom('Dan', {}, '198.51.100.7');
     ada!.send('moderator-action', { targetId: dan.id, action: 'kick' });
     expect((await dan.closed).code).to.equal(4003);
-    const again = await comes('Dan', {}, '198.51.100.7');
-    expect(again.news()).to.deep.equal([waits(again, 'Dan')]);
+    const again = await joinFrom('Dan', {}, '198.51.100.7');
+    expect(again.news()).to.deep.equal([waitingMessage(again, 'Dan')]);
     ada!.send('room-unlocked');
     await ada!.answered();
     await again.answered();
     expect(again.news(), 'no lock was lifted').to.deep.equal([]);
-    const eve = await comes('Eve', {}, '198.51.100.8');
+    const eve = await joinFrom('Eve', {}, '198.51.100.8');
     expect(eve.news()[0]).to.deep.equal(joined(eve, 'Eve'));
     eve.send('leave');
     await eve.answered();
@@ -223,11 +226,11 @@ describe('at the door of a meeting', function () {
     await again.waitFor('participant-joined');
   });
 
-  it('nobody who was kicked is let in, and leads, by the last of the others going', async () => {
-    const eve = await comes('Eve', {}, '198.51.100.9');
+  it('does not admit kicked participants when everybody else leaves', async () => {
+    const eve = await joinFrom('Eve', {}, '198.51.100.9');
     ada!.send('moderator-action', { targetId: eve.id, action: 'kick' });
     await eve.closed;
-    const again = await comes('Eve', {}, '198.51.100.9');
+    const again = await joinFrom('Eve', {}, '198.51.100.9');
     again.news();
     for (const who of [bob!, ada!]) {
       who.send('leave');
@@ -236,22 +239,22 @@ describe('at the door of a meeting', function () {
     ada!.news();
     ada!.send('join', { roomId, name: 'Ada' });
     await ada!.answered();
-    expect(ada!.news()).to.deep.equal([joined(ada!, 'Ada', true), waits(again, 'Eve')]);
+    expect(ada!.news()).to.deep.equal([joined(ada!, 'Ada', true), waitingMessage(again, 'Eve')]);
     await again.answered();
     expect(again.news()).to.deep.equal([]);
   });
 
-  it('who is let in hears who locked the room, of several who may have', async () => {
+  it('tells admitted participants which moderator locked the room', async () => {
     ada!.send('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     await ada!.answered();
     bob!.send('room-locked');
     await bob!.answered();
-    const dan = await comes('Dan');
+    const dan = await joinFrom('Dan');
     ada!.send('admit-user', { targetId: dan.id });
     expect(await dan.waitFor('room-locked')).to.include({ participantId: bob!.id, lockedBy: bob!.id });
   });
 
-  it('who waits for a meeting that is over hears that there is none', async () => {
+  it('tells waiting participants when the meeting has ended', async () => {
     const room = `${roomId.slice(0, 5)}X`;
     const host = await come(meetings.base, room, 'Host', { isHost: true });
     host.send('room-locked');

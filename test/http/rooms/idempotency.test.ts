@@ -1,4 +1,4 @@
-/** Requests to rooms that come again with their Idempotency-Key: while the room is there, and when it has gone. */
+/** Repeated requests to rooms with an Idempotency-Key, while the room exists and afterwards. */
 import { expect } from 'chai';
 import { roomsPolicy } from '../../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../../adapters/http/rooms/routes.js';
@@ -10,13 +10,13 @@ import { roomStream } from '../../../domain/rooms/room.js';
 import { memoryNode } from '../../application/rooms/memory-node.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
-import { serveToys, type Told, type Toys } from '../toy-http-service.js';
+import { serveToys, type ToyAnswer, type Toys } from '../toy-http-service.js';
 
 const TOKEN = 'an-invite-token-of-32-characters';
 const NOT_FOUND = { error: 'Room not found', code: 'ROOM_NOT_FOUND' };
 const ROOMS_AN_HOUR = 2;
 
-describe('a request to a room that comes again', () => {
+describe('repeated requests to a room', () => {
   let now: number;
   let node: ReturnType<typeof memoryNode>;
   let served: Toys;
@@ -37,16 +37,16 @@ describe('a request to a room that comes again', () => {
   });
   afterEach(() => served.close());
 
-  interface Sent {
+  interface Command {
     readonly method?: string;
     readonly path: string;
     readonly body?: object | string;
     readonly key?: string;
     readonly token?: string;
   }
-  const CREATE: Sent = { path: '/rooms', body: { participantName: 'Ada', signingPublicKey }, key: 'create' };
+  const CREATE: Command = { path: '/rooms', body: { participantName: 'Ada', signingPublicKey }, key: 'create' };
 
-  const send = ({ method = 'POST', path, body = {}, key, token }: Sent): Promise<Told> =>
+  const send = ({ method = 'POST', path, body = {}, key, token }: Command): Promise<ToyAnswer> =>
     served.ask(path, {
       method,
       headers: {
@@ -56,28 +56,28 @@ describe('a request to a room that comes again', () => {
       },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  const inRoom = (to: string, more: Omit<Sent, 'path'>): Sent => ({
+  const roomCommand = (to: string, more: Omit<Command, 'path'>): Command => ({
     path: `/rooms/${room.roomId}${to}`,
     token: room.sessionToken,
     ...more,
   });
-  const same = (one: Told, other: Told) => {
+  const expectSame = (one: ToyAnswer, other: ToyAnswer) => {
     expect([one.status, one.text]).to.deep.equal([other.status, other.text]);
     expect(one.headers.get('position')).to.equal(other.headers.get('position'));
   };
-  const refused = ({ status, json }: Told) => ({ status, ...json });
-  const commands = (): readonly Sent[] => [
+  const resultOf = ({ status, json }: ToyAnswer) => ({ status, ...json });
+  const commands = (): readonly Command[] => [
     CREATE,
-    inRoom('/invites', { body: { inviteToken: TOKEN }, key: 'invite' }),
+    roomCommand('/invites', { body: { inviteToken: TOKEN }, key: 'invite' }),
     { path: `/rooms/${room.roomId}/join`, body: { inviteToken: TOKEN, signingPublicKey }, key: 'join' },
-    inRoom('/messages', { body: envelope, key: 'post' }),
+    roomCommand('/messages', { body: envelope, key: 'post' }),
   ];
-  /** Sends all of them, and each again. */
+  /** Sends every command, then repeats each. */
   const sendAll = async () => {
     for (const command of commands()) {
       const first = await send(command);
       expect(first.status, command.path).to.be.below(300);
-      same(await send(command), first);
+      expectSame(await send(command), first);
     }
   };
 
@@ -85,63 +85,63 @@ describe('a request to a room that comes again', () => {
     { method: 'POST', to: '/burn' },
     { method: 'DELETE', to: '' },
   ]) {
-    it(`is told that the room is gone, but for the ${burn.method} that burned it`, async () => {
+    it(`answer 404 once the room is burned, except the ${burn.method} that burned it`, async () => {
       await sendAll();
-      const burning = inRoom(burn.to, { method: burn.method, key: 'burn' });
-      const first = await send(burning);
-      expect(refused(first)).to.deep.equal({ status: 200, success: true });
+      const burnCommand = roomCommand(burn.to, { method: burn.method, key: 'burn' });
+      const first = await send(burnCommand);
+      expect(resultOf(first)).to.deep.equal({ status: 200, success: true });
       for (const command of commands()) {
-        expect(refused(await send(command)), command.path).to.deep.equal({ status: 404, ...NOT_FOUND });
+        expect(resultOf(await send(command)), command.path).to.deep.equal({ status: 404, ...NOT_FOUND });
       }
-      same(await send(burning), first);
-      // When its time would have been up it is still they who burned it.
+      expectSame(await send(burnCommand), first);
+      // The burn can still be repeated after the room's expiry time.
       now += HOUR;
-      same(await send(burning), first);
+      expectSame(await send(burnCommand), first);
     });
 
-    it(`does not burn by ${burn.method} for anybody else, with another key, without one, or with another body`, async () => {
-      const burning = inRoom(burn.to, { method: burn.method, key: 'burn' });
-      await send(burning);
-      const gone = { status: 404, ...NOT_FOUND };
-      expect(refused(await send({ ...burning, token: 'x'.repeat(43) }))).to.deep.equal(gone);
-      const { token: _, ...nobody } = burning;
-      expect(refused(await send(nobody))).to.deep.equal(gone);
-      expect(refused(await send({ ...burning, key: 'another' }))).to.deep.equal(gone);
-      const { key: __, ...keyless } = burning;
-      expect(refused(await send(keyless))).to.deep.equal(gone);
+    it(`answer 404 to a ${burn.method} that burned it with another token, key or body`, async () => {
+      const burnCommand = roomCommand(burn.to, { method: burn.method, key: 'burn' });
+      await send(burnCommand);
+      const notFound = { status: 404, ...NOT_FOUND };
+      expect(resultOf(await send({ ...burnCommand, token: 'x'.repeat(43) }))).to.deep.equal(notFound);
+      const { token: _, ...withoutToken } = burnCommand;
+      expect(resultOf(await send(withoutToken))).to.deep.equal(notFound);
+      expect(resultOf(await send({ ...burnCommand, key: 'another' }))).to.deep.equal(notFound);
+      const { key: __, ...keyless } = burnCommand;
+      expect(resultOf(await send(keyless))).to.deep.equal(notFound);
       for (const broken of ['{', '[]']) {
-        expect(refused(await send({ ...burning, body: broken })), broken).to.deep.equal(gone);
+        expect(resultOf(await send({ ...burnCommand, body: broken })), broken).to.deep.equal(notFound);
       }
-      expect((await send({ ...burning, body: { other: 1 } })).status).to.equal(422);
+      expect((await send({ ...burnCommand, body: { other: 1 } })).status).to.equal(422);
     });
   }
 
-  it('does nothing for who is not let in: a repetition is looked up, not done', async () => {
-    const stranger = inRoom('/burn', { key: 'burn', token: 'x'.repeat(43) });
-    expect((await send(stranger)).status).to.equal(401);
-    expect((await send({ ...stranger, path: `/rooms/${'x'.repeat(5000)}/burn` })).status).to.equal(404);
+  it('change nothing for unauthenticated callers', async () => {
+    const unauthenticated = roomCommand('/burn', { key: 'burn', token: 'x'.repeat(43) });
+    expect((await send(unauthenticated)).status).to.equal(401);
+    expect((await send({ ...unauthenticated, path: `/rooms/${'x'.repeat(5000)}/burn` })).status).to.equal(404);
     const events = await node.log.read(roomStream(room.roomId));
     expect(events).to.have.length(2);
   });
 
-  it('is told that there is no such room when its time is up', async () => {
+  it('answer 404 once the room has expired', async () => {
     await sendAll();
     now += HOUR;
-    for (const command of [...commands(), inRoom('/burn', { key: 'burn' })]) {
-      expect(refused(await send(command)), command.path).to.deep.equal({ status: 404, ...NOT_FOUND });
+    for (const command of [...commands(), roomCommand('/burn', { key: 'burn' })]) {
+      expect(resultOf(await send(command)), command.path).to.deep.equal({ status: 404, ...NOT_FOUND });
     }
   });
 
-  it('counts as no further room, and one too many is told when to come back', async () => {
-    for (let times = 0; times < 3; times++) expect((await send(CREATE)).status).to.equal(201);
+  it('do not count as new rooms, of which too many answer 429 with a retry time', async () => {
+    for (let n = 0; n < 3; n++) expect((await send(CREATE)).status).to.equal(201);
     expect((await send({ ...CREATE, key: 'second' })).status).to.equal(201);
     const third = await send({ ...CREATE, key: 'third' });
-    expect(refused(third)).to.deep.equal({
+    expect(resultOf(third)).to.deep.equal({
       status: 429,
       error: 'Too many rooms',
       code: 'TOO_MANY_ROOMS',
     });
     expect(Number(third.headers.get('retry-after'))).to.be.within(1, 3600);
-    same(await send({ ...CREATE, key: 'second' }), await send({ ...CREATE, key: 'second' }));
+    expectSame(await send({ ...CREATE, key: 'second' }), await send({ ...CREATE, key: 'second' }));
   });
 });

@@ -1,9 +1,9 @@
-/** Base64 that is decoded as it comes. */
+/** Decoding base64 as it arrives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createBase64 } from '../../../adapters/http/upload/base64.js';
 
-/** What comes of a text that comes in pieces of these lengths. */
+/** Decodes a text in pieces of these lengths. */
 function decoded(text: string, lengths: readonly number[] = []): Buffer | undefined {
   const base64 = createBase64();
   const pieces: Buffer[] = [];
@@ -21,8 +21,8 @@ function decoded(text: string, lengths: readonly number[] = []): Buffer | undefi
 const bytes = fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each));
 const lengths = fc.array(fc.nat(20), { maxLength: 30 });
 
-describe('base64 in pieces', () => {
-  it('gives the bytes, however it comes, padded or not, behind a data URL or not', () => {
+describe('incremental base64 decoder', () => {
+  it('decodes padded and unpadded texts and data URLs, in whatever pieces', () => {
     const prefix = fc.constantFrom('', 'data:image/png;base64,', 'data:;base64,', 'DATA:a/b;charset=utf-8;BASE64,');
     fc.assert(
       fc.property(bytes, lengths, prefix, fc.boolean(), (plain, pieces, before, isPadded) => {
@@ -33,7 +33,7 @@ describe('base64 in pieces', () => {
     );
   });
 
-  it('is refused where it is something else, however it comes', () => {
+  it('rejects invalid base64, in whatever pieces', () => {
     const wrong = ['!', 'AAA!', 'AA AA', 'A', 'AAAAA', 'AA=', 'AAA==', 'AAAA=', 'AA==AA==', '====', '=', 'A-_A']
       .concat(['data:text/plain,hello', 'data:image/png;base64', 'data:', 'data:image/png;base64,!', '\u00e9AAA'])
       .concat([`data:${'x'.repeat(300)};base64,AAAA`]);
@@ -44,5 +44,5 @@ describe('base64 in pieces', () => {
     );
   });
 
-  it('of nothing is nothing', () => expect(decoded('')).to.deep.equal(Buffer.alloc(0)));
+  it('decodes an empty text to nothing', () => expect(decoded('')).to.deep.equal(Buffer.alloc(0)));
 });

@@ -1,15 +1,15 @@
-/** Large members that are taken out of JSON while it comes. */
+/** Extracting large members from JSON as it arrives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMemberScanner, RestTooLarge } from '../../../adapters/http/upload/json-member-scanner.js';
 
 interface Scanned {
-  /** What is left, as it is parsed; undefined where it is no JSON. */
+  /** The remaining document, parsed; undefined where it is invalid JSON. */
   readonly rest: unknown;
   readonly found: readonly (readonly [name: string, text: string])[];
 }
 
-async function scanned(json: string, lengths: readonly number[] = [], mostRest = 10_000): Promise<Scanned> {
+async function scanned(json: string, lengths: readonly number[] = [], maxRest = 10_000): Promise<Scanned> {
   const found: [string, string][] = [];
   const scanner = createMemberScanner(
     ['file', 'thumb'],
@@ -20,12 +20,12 @@ async function scanned(json: string, lengths: readonly number[] = [], mostRest =
       },
       async end() {},
     },
-    mostRest,
+    maxRest,
   );
-  let left = Buffer.from(json);
-  for (const length of [...lengths, left.length]) {
-    await scanner.feed(left.subarray(0, length));
-    left = left.subarray(length);
+  let remaining = Buffer.from(json);
+  for (const length of [...lengths, remaining.length]) {
+    await scanner.feed(remaining.subarray(0, length));
+    remaining = remaining.subarray(length);
   }
   const rest = scanner.rest().toString();
   try {
@@ -38,13 +38,13 @@ async function scanned(json: string, lengths: readonly number[] = [], mostRest =
 const lengths = fc.array(fc.nat(12), { maxLength: 60 });
 const large = fc.stringMatching(/^[A-Za-z0-9+/=]{0,60}$/);
 
-/** The same JSON, written with escapes that some programs write. */
+/** The same JSON with escapes that some programs write. */
 const escaped = (json: string, how: string): string =>
   how === 'php' ? json.replaceAll('/', '\\/') : how === 'dotnet' ? json.replaceAll('+', '\\u002B') : json;
 
-describe('large members of JSON', () => {
-  it('go on as they come, and leave empty texts: the rest is as it was', async () => {
-    // A plus in a number is no part of a text.
+describe('JSON member scanner', () => {
+  it('streams large members, and leaves empty strings in an otherwise unchanged document', async () => {
+    // Replacing plus signs must not change exponents of numbers.
     const other = fc.jsonValue({ maxDepth: 3 }).filter((value) => !JSON.stringify(value).includes('e+'));
     const members = fc.shuffledSubarray(['file', 'thumb', 'a', 'b', 'nested'], { minLength: 1 });
     await fc.assert(
@@ -70,37 +70,37 @@ describe('large members of JSON', () => {
           expect(Object.fromEntries(found)).to.deep.equal(
             Object.fromEntries(texts.map((name) => [name, values[name]])),
           );
-          const left = Object.fromEntries(names.map((name) => [name, texts.includes(name) ? '' : values[name]]));
-          expect(rest).to.deep.equal(JSON.parse(JSON.stringify(left)));
+          const remaining = Object.fromEntries(names.map((name) => [name, texts.includes(name) ? '' : values[name]]));
+          expect(rest).to.deep.equal(JSON.parse(JSON.stringify(remaining)));
         },
       ),
     );
   });
 
-  it('are known by names that are written with escapes', async () => {
+  it('recognises escaped member names', async () => {
     expect(await scanned('{"\\u0066ile":"AAAA"}')).to.deep.equal({
       rest: { file: '' },
       found: [['file', 'AAAA']],
     });
   });
 
-  it('are none where they are no texts, or stand elsewhere', async () => {
-    const none = ['{"file":1}', '{"file":null,"a":"file"}', '{"file":["AAAA"]}', '["file","AAAA"]', '"file"'];
-    for (const json of none) expect(await scanned(json)).to.deep.equal({ rest: JSON.parse(json), found: [] });
+  it('ignores members that are not strings or are nested', async () => {
+    const ignored = ['{"file":1}', '{"file":null,"a":"file"}', '{"file":["AAAA"]}', '["file","AAAA"]', '"file"'];
+    for (const json of ignored) expect(await scanned(json)).to.deep.equal({ rest: JSON.parse(json), found: [] });
   });
 
-  it('leave what is no JSON what it is', async () => {
+  it('leaves invalid JSON invalid', async () => {
     for (const json of ['{"file":"AAAA"', '{"file" "AAAA"}', '["file":"AAAA"]', '{"file":"AAAA"}}', '{"file":"AA', ''])
       expect((await scanned(json)).rest, json).to.equal(undefined);
   });
 
-  it('are no base64 where they have characters that it has not, however they are written', async () => {
+  it('replaces characters outside base64, however escaped, with an invalid one, and drops line breaks', async () => {
     for (const each of ['\\"', '\\\\', '\\t', '\\u0000', '\\u00e9', '\\uD83D', '\\x', '\\u00zz'])
       expect((await scanned(`{"file":"AA${each}AA"}`)).found).to.deep.equal([['file', 'AA!AA']]);
     expect((await scanned('{"file":"AA\\r\\n\\u000AAA"}')).found).to.deep.equal([['file', 'AAAA']]);
   });
 
-  it('leave a rest that has a bound', async () => {
+  it('limits the size of the remaining document', async () => {
     const refused = await scanned(JSON.stringify({ a: 'x'.repeat(200) }), [], 100).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(RestTooLarge);
     expect((await scanned(JSON.stringify({ file: 'A'.repeat(400) }), [], 100)).rest).to.deep.equal({

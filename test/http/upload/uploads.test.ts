@@ -1,4 +1,4 @@
-/** Bodies with large members over HTTP: what comes to nothing leaves nothing, and nobody is kept waiting by who is slow. */
+/** Uploads in JSON bodies over HTTP: failed ones leave nothing behind, and slow ones do not block others. */
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -47,12 +47,12 @@ describe('uploads', () => {
     readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter(
       (entry) => entry.isFile() && entry.name !== 'lock',
     ).length;
-  const nothingLeft = () => eventually(() => stored() === 0 && budget.used() === 0);
-  afterEach(nothingLeft);
+  const expectEmpty = () => eventually(() => stored() === 0 && budget.used() === 0);
+  afterEach(expectEmpty);
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-  /** The beginning of a body, which is never ended. */
-  async function begin(file = 'A'.repeat(400)) {
+  /** Starts a body that is never finished. */
+  async function beginUpload(file = 'A'.repeat(400)) {
     const sending = request(`${toys.url}/upload`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -70,7 +70,7 @@ describe('uploads', () => {
     return { sending, answer };
   }
 
-  it('are found by their members, and dropped where nobody keeps them', async () => {
+  it('are received by member, and deleted when the handler does not keep them', async () => {
     const { status, json } = await toys.post('/upload', {
       file: base64('hello'),
       name: 'x',
@@ -83,7 +83,7 @@ describe('uploads', () => {
     });
   });
 
-  it('are 400 where a member is wrong or too large, 413 where the body is, and leave nothing', async () => {
+  it('answer 400 to invalid or oversized members, 413 to oversized bodies, and leave nothing behind', async () => {
     const wrong: unknown[] = [
       { file: base64('x') },
       { name: 1, file: base64('x') },
@@ -102,24 +102,24 @@ describe('uploads', () => {
     expect(packed.status).to.equal(400);
   });
 
-  it('are counted while they come: who finds no place is told to come back', async () => {
-    const { sending } = await begin();
+  it('count against the budget while they arrive; excess ones get 429', async () => {
+    const { sending } = await beginUpload();
     const refused = await toys.post('/upload', { name: 'x', file: base64('x') });
     expect(refused.status).to.equal(429);
     expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
     sending.destroy();
-    await nothingLeft();
-    await nothingLeft();
+    await expectEmpty();
+    await expectEmpty();
     expect((await toys.post('/upload', { name: 'x', file: base64('x') })).status).to.equal(200);
   });
 
-  it('end with their client', async () => {
-    const { sending } = await begin();
+  it('end when their client disconnects', async () => {
+    const { sending } = await beginUpload();
     sending.destroy();
   });
 
-  it('are given up where they stall', async () => {
-    const { answer } = await begin();
+  it('are given up when they stall', async () => {
+    const { answer } = await beginUpload();
     await time.pass(5000);
     await time.pass(5000);
     expect(await answer).to.equal(408);
