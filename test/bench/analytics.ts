@@ -88,7 +88,7 @@ async function measure(server: Server, size: number, duration: number): Promise<
   const before = used();
   const url = server.urls.analytics ?? '';
   const { done, bad, perSecond, p99 } = await load(url, { duration, connections: CONNECTIONS }, hits(size));
-  if (bad > 0) throw new Error(`${bad} requests were not answered as they should`);
+  if (bad > 0) throw new Error(`${bad} requests failed`);
   const us = used().map((after, index) => (1000 * (after - before[index]!)) / done);
   const each = us.map((of) => (of / size).toFixed(size > 1 ? 1 : 0)).join(' + ');
   return {

@@ -92,7 +92,7 @@ async function measure({ service, amount, prepare }: (typeof workloads)[string],
   const next = await prepare(server);
   const before = used(server);
   const { done, bad } = await load(server.urls[service] ?? '', { amount }, next);
-  if (bad > 0) throw new Error(`${bad} requests were not answered as they should`);
+  if (bad > 0) throw new Error(`${bad} requests failed`);
   return used(server).map((after, index) => (after - before[index]!) / done);
 }
 

@@ -41,7 +41,9 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
     await upload();
     await longestDelay(server);
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    print(`at rest: longest turn ${(await longestDelay(server)).toFixed(1)} ms, peak ${peak(pid).toFixed(0)} MB`);
+    print(
+      `at rest: longest event loop delay ${(await longestDelay(server)).toFixed(1)} ms, peak ${peak(pid).toFixed(0)} MB`,
+    );
     for (const [concurrency, rounds] of [
       [1, quick ? 3 : 10],
       [10, quick ? 1 : 4],
@@ -51,7 +53,7 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
       const each = (processor(pid) - before.ms) / (concurrency * rounds);
       const growth = peak(pid) - before.peak;
       print(
-        `25 MiB, ${concurrency} at once: longest turn ${(await longestDelay(server)).toFixed(1)} ms, peak +${growth.toFixed(0)} MB, processor ${each.toFixed(0)} ms each`,
+        `25 MiB, ${concurrency} at once: longest event loop delay ${(await longestDelay(server)).toFixed(1)} ms, peak +${growth.toFixed(0)} MB, processor ${each.toFixed(0)} ms each`,
       );
     }
   } finally {

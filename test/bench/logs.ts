@@ -112,7 +112,7 @@ async function queries(client: LogClient, print: Print, total: number, first: nu
   const day = new Date(first + Math.floor(total / PER_DAY / 2) * DAY).toISOString().slice(0, 10);
   const ofDay = `from=${day}&to=${day}`;
   const some = (index: number) => (index * 7919) % total;
-  const asked: readonly (readonly [what: string, most: number, path: (index: number) => string])[] = [
+  const workloads: readonly (readonly [what: string, most: number, path: (index: number) => string])[] = [
     ['newest 100 errors', 10, () => '/api/logs?level=error'],
     ['newest 100', 10, () => '/api/logs'],
     ['a user over a day', 50, (index) => `/api/logs?${ofDay}&field=userId&value=user-${some(index) % 50_021}`],
@@ -121,7 +121,7 @@ async function queries(client: LogClient, print: Print, total: number, first: nu
     ['levels over all, counted', 200, () => '/api/logs/aggregate?groupBy=level'],
     ['events over all, counted', 200, () => '/api/logs/aggregate?groupBy=event'],
   ];
-  for (const [what, most, path] of asked) {
+  for (const [what, most, path] of workloads) {
     const times: number[] = [];
     for (let index = 0; index < 60; index++) {
       const started = performance.now();
@@ -142,7 +142,7 @@ async function newest(base: string, print: Print) {
 }
 
 async function reindex(client: LogClient, print: Print, total: number) {
-  let [building, asked] = [true, 0];
+  let [building, queryCount] = [true, 0];
   let slowest = 0;
   const reader = (async () => {
     while (building) {
@@ -150,7 +150,7 @@ async function reindex(client: LogClient, print: Print, total: number) {
       const { status } = await client.ask('GET', '/api/logs?level=error');
       if (status !== 200) throw new Error(`a query during the rebuild was answered ${status}`);
       slowest = Math.max(slowest, performance.now() - started);
-      asked++;
+      queryCount++;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   })();
@@ -162,7 +162,7 @@ async function reindex(client: LogClient, print: Print, total: number) {
   if (status !== 200) throw new Error(`the rebuild was answered ${status}`);
   const most = (60 * total) / 1_000_000;
   print(
-    `reindex of ${total}: ${seconds.toFixed(1)} s (${most}), ${asked} queries meanwhile, slowest ${slowest.toFixed(0)} ms`,
+    `reindex of ${total}: ${seconds.toFixed(1)} s (${most}), ${queryCount} queries meanwhile, slowest ${slowest.toFixed(0)} ms`,
   );
 }
 

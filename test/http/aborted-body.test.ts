@@ -1,4 +1,4 @@
-/** Reading the body of a request whose client has disconnected does not wait for more bytes. */
+/** Reading the body of a request after its client disconnected does not wait for more bytes. */
 import { expect } from 'chai';
 import { createBodyReader, incomplete } from '../../adapters/http/server/body.js';
 

@@ -1,4 +1,4 @@
-/** The memory budget of request bodies: it counts received bytes, and requests that exceed it are told to retry. */
+/** The memory budget of request bodies: it counts received bytes, and requests that exceed it have to retry. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** A rate limit allows an exact number of requests per network and window, whatever the clock does. */
+/** A rate limit allows an exact number of requests per network and window, regardless of clock changes. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';

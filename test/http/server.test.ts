@@ -30,27 +30,27 @@ describe('HTTP server', () => {
       expect(code, bytes).to.equal('TOY');
       return [Number(/^HTTP\/1\.1 (\d+) /.exec(head)?.[1]), error];
     };
-    const here = 'Host: x\r\nConnection: close\r\n\r\n';
+    const headers = 'Host: x\r\nConnection: close\r\n\r\n';
     const notHttp = [400, 'The request is not valid HTTP'];
     const noTarget = [400, 'The target of the request is invalid'];
     expect(await refused('HELLO\r\n\r\n')).to.deep.equal(notHttp);
-    expect(await refused(`GET [ HTTP/1.1\r\n${here}`)).to.deep.equal(notHttp);
-    expect(await refused(`GET http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
-    expect(await refused(`OPTIONS http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
-    expect(await refused(`GET http:// HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
+    expect(await refused(`GET [ HTTP/1.1\r\n${headers}`)).to.deep.equal(notHttp);
+    expect(await refused(`GET http://[ HTTP/1.1\r\n${headers}`)).to.deep.equal(noTarget);
+    expect(await refused(`OPTIONS http://[ HTTP/1.1\r\n${headers}`)).to.deep.equal(noTarget);
+    expect(await refused(`GET http:// HTTP/1.1\r\n${headers}`)).to.deep.equal(noTarget);
     expect(await refused('GET /toys HTTP/1.1\r\nConnection: close\r\n\r\n')).to.deep.equal([
       400,
       'The Host header is missing',
     ]);
-    expect(await refused(`GET /toys HTTP/1.1\r\nHost: y\r\n${here}`)).to.deep.equal([
+    expect(await refused(`GET /toys HTTP/1.1\r\nHost: y\r\n${headers}`)).to.deep.equal([
       400,
       'The request has more than one Host header',
     ]);
-    expect(await refused(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${here}`)).to.deep.equal([
+    expect(await refused(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${headers}`)).to.deep.equal([
       431,
       'The request header is too large',
     ]);
-    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([405, 'CONNECT is not supported']);
+    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${headers}`)).to.deep.equal([405, 'CONNECT is not supported']);
     expect((await toys.ask('/toys')).status).to.equal(200);
     await toys.close();
   });
@@ -86,7 +86,7 @@ describe('HTTP server', () => {
   it('finishes pending requests when closed, then closes connections', async () => {
     let release = () => {};
     let arrived = () => {};
-    const here = new Promise<void>((resolve) => {
+    const requestArrived = new Promise<void>((resolve) => {
       arrived = resolve;
     });
     const gate = new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ describe('HTTP server', () => {
       }),
     ]);
     const answer = toys.ask('/slow');
-    await here;
+    await requestArrived;
     const closed = toys.close();
     release();
     expect((await answer).json).to.deep.equal({ done: true });
@@ -153,7 +153,7 @@ describe('HTTP server', () => {
   it("aborts a handler's signal when its client disconnects", async () => {
     let aborted: Promise<unknown> | undefined;
     let arrived = () => {};
-    const here = new Promise<void>((resolve) => {
+    const requestArrived = new Promise<void>((resolve) => {
       arrived = resolve;
     });
     const toys = await serveToys([
@@ -170,7 +170,7 @@ describe('HTTP server', () => {
     ]);
     const client = new AbortController();
     const answer = fetch(`${toys.url}/long`, { signal: client.signal }).catch(() => 'left');
-    await here;
+    await requestArrived;
     client.abort();
     await aborted;
     expect(await answer).to.equal('left');

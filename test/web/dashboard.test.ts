@@ -69,7 +69,7 @@ describe('dashboard', function () {
     await says(page, '#check[data-state=works]', 'It works: received a view of example.com/welcome');
     await picture(page, 'installed');
 
-    // A used link does not sign in anybody else.
+    // A used link does not sign in again.
     const other = await open(link.pathname + link.search);
     await button(other, `Sign in as ${ADA}`).click();
     await says(other, '#sign-in-trouble', 'This link was used');

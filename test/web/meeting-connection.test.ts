@@ -168,7 +168,7 @@ describe('meeting page without a connection', function () {
     await eventually(() => attempts >= 2);
     expect(await ada.page.evaluate('window.changes')).to.equal(1);
     await returns(ada);
-    // Longer than detecting who has left meanwhile takes.
+    // Longer than detecting departed participants takes.
     await bob.button('Leave').click();
     await ada.reads('Bob left.');
     expect(await lines(ada)).to.deep.equal([...before, 'Bob left.']);

@@ -94,7 +94,7 @@ describe('reloading the meeting page', function () {
 
   it('fills in the form when the return period is over', async () => {
     const { ada, roomId } = await two();
-    // Somebody else has used the same browser.
+    // Another user of the same browser has stored a name.
     await ada.page.evaluate(`localStorage.setItem('meeting.name', 'Grace')`);
     const { page } = ada;
     const base = page.url();

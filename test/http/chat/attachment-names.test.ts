@@ -43,7 +43,7 @@ describe('search by attachment names', function () {
       ];
       const { id, path } = await post[kind]([plan, budget]);
       const edit = (changes: object) => world.done(world.ada, 'PUT', path, changes);
-      /** The attachment names by which the message is found. */
+      /** The attachment names that find the message. */
       const matchingNames = async () => {
         const by = [];
         for (const name of names) if ((await found(name)).includes(id)) by.push(name);

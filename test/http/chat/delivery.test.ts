@@ -53,7 +53,7 @@ describe('event delivery of the chat', function () {
   const isSubject = ({ type }: Frame) => type !== 'PRESENCE_UPDATE';
   const types = (all: readonly Frame[]) => all.map(({ type }) => type);
 
-  /** Expects that exactly these users receive one event of this type, and nobody receives anything else. */
+  /** Expects one event of this type for exactly these users, and no other events. */
   async function expectDelivered(
     who: readonly Name[],
     type: string,
@@ -245,24 +245,24 @@ describe('event delivery of the chat', function () {
   });
 
   it('resumes with missed events that the user may still see, and with the removal of lost channels', async () => {
-    const { channel: kept } = await ada.do('POST', '/channels', {
+    const { channel: retained } = await ada.do('POST', '/channels', {
       name: 'kept',
       isPrivate: true,
       members: [world.cyd.id],
     });
-    const { channel: lost } = await ada.do('POST', '/channels', {
+    const { channel: revoked } = await ada.do('POST', '/channels', {
       name: 'lost',
       isPrivate: true,
       members: [world.cyd.id],
     });
     const first = await EventStream.to(world.base, { token: world.cyd.token });
-    await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'before' });
+    await ada.do('POST', `/channels/${retained.id}/messages`, { content: 'before' });
     await first.received(1, 'NEW_MESSAGE');
     first.close();
-    await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost' });
-    await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'of kept' });
-    await ada.do('PUT', `/channels/${lost.id}`, { members: [] });
-    await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost too' });
+    await ada.do('POST', `/channels/${revoked.id}/messages`, { content: 'of lost' });
+    await ada.do('POST', `/channels/${retained.id}/messages`, { content: 'of kept' });
+    await ada.do('PUT', `/channels/${revoked.id}`, { members: [] });
+    await ada.do('POST', `/channels/${revoked.id}/messages`, { content: 'of lost too' });
     await mark('the end');
     const headers = { 'last-event-id': first.ids.at(-1)! };
     const again = await EventStream.to(world.base, { token: world.cyd.token, headers });
@@ -273,7 +273,7 @@ describe('event delivery of the chat', function () {
       .map(({ type, payload }) => [type, payload.content ?? payload.id]);
     expect(missed).to.deep.equal([
       ['NEW_MESSAGE', 'of kept'],
-      ['DELETE_CHANNEL', lost.id],
+      ['DELETE_CHANNEL', revoked.id],
       ['NEW_MESSAGE', 'the end'],
     ]);
     again.close();

@@ -1,4 +1,4 @@
-/** Mailed links sign their owner in even when the session quota is used up by anybody. */
+/** Mailed links sign their owner in even when the session quota is used up. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';

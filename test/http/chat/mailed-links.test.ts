@@ -1,4 +1,4 @@
-/** Mailed links requested by anybody: limited for each network, with equal answers and timing. */
+/** Requests for mailed links: limited for each network, with equal answers and timing. */
 import { expect } from 'chai';
 import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/magic-link.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
@@ -44,7 +44,7 @@ describe('requests for mailed links', () => {
 
   it('take the same time, however long looking up the address takes', async () => {
     const time = fakeClock();
-    /** When a request is answered whose lookup takes `lookupMs`, in ms after it arrived. */
+    /** Milliseconds until the answer to a request with a lookup of `lookupMs`. */
     async function answeredAfter(lookupMs: number) {
       const request = () =>
         new Promise<{ position: bigint }>((resolve) => {

@@ -1,4 +1,4 @@
-/** A file whose bytes are missing from the store answers 404 and is logged for the operator. */
+/** A file with missing bytes answers 404 and is logged for the operator. */
 import { expect } from 'chai';
 import { sendDownload } from '../../../adapters/http/chat/stream-download.js';
 import type { Download } from '../../../application/chat/files/files.js';

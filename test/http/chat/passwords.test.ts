@@ -224,7 +224,7 @@ describe('password mode', function () {
     await to('/auth/request-password-reset', { email: email('last') });
     await post.letterTo(email('last'));
     const received = post.letters.filter(({ to }) => to.includes(email('hal')));
-    // A mail whose link was replaced before sending is not sent.
+    // A mail is not sent when its link was replaced first.
     expect(received.length).to.be.within(1, 5);
     const newest = await post.letterTo(email('hal'));
     expect(

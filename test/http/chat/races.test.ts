@@ -46,7 +46,7 @@ describe('chat on two nodes', function () {
     const { token } = world.ada;
     for (let round = 0; round < 10; round++) {
       const [a, b] = round % 2 ? [urls[1], urls[0]] : urls;
-      const made = await create(a, token, `shown ${round}`);
+      const made = await create(a, token, `visible ${round}`);
       const { id } = made.body.channel;
       const seen = (position: string | null) => ({ token, headers: { 'if-position': position ?? '' } });
       const listed = await ask(b, 'GET', '/channels', seen(made.headers.get('position')));

@@ -15,7 +15,7 @@ interface Known {
   messages: Map<string, Any[]>;
   /** By the id of their parent message. */
   replies: Map<string, Any[]>;
-  /** Channels that became visible later, of which older messages are unknown. */
+  /** Channels that became visible later, so their older messages are unknown. */
   partial: Set<string>;
 }
 

@@ -110,7 +110,7 @@ describe('chat sessions on two nodes', function () {
       try {
         const [short, long] = [await devLogin(at, 'short@example.org'), await devLogin(base, 'long@example.org')];
         expect([await maxAgeOf(short), await maxAgeOf(long)]).to.deep.equal([86_402, 691_200]);
-        // The longest expiry time wins, in whatever order sessions start.
+        // The longest expiry time wins, regardless of the order of sessions.
         await devLogin(base, 'short@example.org');
         expect(await maxAgeOf(short)).to.equal(691_200);
         await devLogin(at, 'short@example.org');

@@ -125,16 +125,16 @@ describe('rechecking access to a page', function () {
     const ids = [await post('one'), await post('two'), await post('three')];
     const newest = { limit: 2 };
     const older = { limit: 1, before: ids[1]! };
-    const shown = async (range: object) =>
+    const readPage = async (range: object) =>
       accepted(await node.reading.messages(readerNamed(bob.userId), channel, range as never));
     for (const range of [newest, older]) {
-      await shown(range);
-      expect(await shown(range), 'from memory').to.include({ fromCache: true });
+      await readPage(range);
+      expect(await readPage(range), 'from memory').to.include({ fromCache: true });
       isHeld = new Promise((resolve) => {
         go = resolve;
       });
       await post('more');
-      const waiting = shown(range);
+      const waiting = readPage(range);
       const findsBefore = node.finds();
       go();
       expect(await waiting).not.to.have.property('fromCache');

@@ -55,7 +55,7 @@ describe('attendance reports', () => {
     const client = new AbortController();
     const ask = (address: string, bearer = token, signal = client.signal) =>
       handle({ params: { roomId: 'ABC234' }, bearer, address, method: 'GET', signal } as never, undefined as never);
-    const [mine, other] = [ask('10.0.0.1'), ask('10.0.0.1')];
+    const [second, other] = [ask('10.0.0.1'), ask('10.0.0.1')];
     expect(await ask('10.0.0.1')).to.include({ problem: 429 });
     const third = ask('10.0.0.2');
     expect(await ask('10.0.0.3')).to.include({ problem: 503 });
@@ -67,7 +67,7 @@ describe('attendance reports', () => {
       }
     };
     await releaseAll();
-    const answers = (await Promise.all([mine, other, third])) as {
+    const answers = (await Promise.all([second, other, third])) as {
       bytes: { content(): AsyncIterable<Uint8Array> };
     }[];
     const read = async () => {
@@ -78,15 +78,15 @@ describe('attendance reports', () => {
     const reads = read();
     await releaseAll();
     expect(JSON.parse(await reads)).to.deep.equal({ roomId: 'ABC234', openedAt: 1, participants: [] });
-    expect(budget.used(), 'one is read').to.equal(2);
+    expect(budget.used(), 'one was read').to.equal(2);
     const iterator = answers[1]!.bytes.content()[Symbol.asyncIterator]();
     const first = iterator.next();
     await releaseAll();
     await first;
     await iterator.return!();
-    expect(budget.used(), 'the reader of one has gone').to.equal(1);
+    expect(budget.used(), 'one was abandoned by its reader').to.equal(1);
     client.abort();
-    expect(budget.used(), 'one was never read').to.equal(0);
+    expect(budget.used(), 'the last was cancelled unread').to.equal(0);
     expect(await ask('10.0.0.1', 'guessed', new AbortController().signal)).to.include({
       kind: 'unauthenticated',
     });

@@ -1,4 +1,4 @@
-/** Returning to a meeting: participants who prove their identity take their place again, and leave nobody behind. */
+/** Returning to a meeting: participants who prove their identity take their place again, without duplicates. */
 import { expect } from 'chai';
 import { come, type MeetingMessage, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';

@@ -1,4 +1,4 @@
-/** Participants in the log whose connection ended long ago: a node removes its own, and no others. */
+/** Participants in the log without a connection: a node removes its own, and no others. */
 import { expect } from 'chai';
 import { createSignaling, type SignalingDeps } from '../../../adapters/http/meeting/socket-route.js';
 import { happened, joined, NOON, requested } from '../../support/meeting-fixtures.js';

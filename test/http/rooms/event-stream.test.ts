@@ -13,7 +13,7 @@ import { record, types } from '../../support/toy-audience.js';
 const recorded = (event: RoomEvent, index: number) =>
   ({ ...event, position: BigInt(index + 1), erased: false }) as unknown as RevealedEvent<RoomEvent>;
 
-/** Opens a stream for a participant who was authenticated before these events arrived. */
+/** Opens a stream for a participant authenticated before these events arrived. */
 async function openStream(...events: readonly RoomEvent[]) {
   const relay = createRelay({ audience: rooms, head: async () => 1000n });
   for (const [index, event] of events.entries()) relay.publish(recorded(event, index));
