@@ -99,7 +99,7 @@ export async function bench(print: (line: string) => void, { quick = false }: { 
       const cost = (spent(server) - before) / (posts * listeners);
       times.sort((a, b) => a - b);
       print(
-        `one post to ${listeners}: delivered to resolveAll after p50 ${at(times, 0.5).toFixed(0)} ms, p99 ` +
+        `one post to ${listeners}: delivered to all after p50 ${at(times, 0.5).toFixed(0)} ms, p99 ` +
           `${at(times, 0.99).toFixed(0)} ms; processor time ${cost.toFixed(1)} µs a delivery`,
       );
     } finally {

@@ -83,7 +83,7 @@ describe('overdue request', () => {
 
   it('answers 503 in time when the caller is authenticated twice', async () => {
     performance.now = () => now.call(performance) + addedMs;
-    const sent = request(`${toys.url}/againRoute`, { method: 'POST', headers: { expect: '100-continue' } });
+    const sent = request(`${toys.url}/again`, { method: 'POST', headers: { expect: '100-continue' } });
     sent.flushHeaders();
     await once(sent, 'continue');
     sent.end('a body');

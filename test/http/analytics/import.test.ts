@@ -134,7 +134,7 @@ describe('importing hits of the past', function () {
   });
 
   it('counts repeated imports once, also after lines were fixed or their site was created', async () => {
-    const [id, laterSite] = [await site(), `laterSite-${Date.now()}`];
+    const [id, laterSite] = [await site(), `late-${Date.now()}`];
     const lines = Array.from({ length: 3000 }, (_, n) => ({
       site: n % 4 === 3 ? laterSite : id,
       path: `/${n % 7}`,

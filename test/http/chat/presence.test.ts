@@ -9,7 +9,7 @@ describe('presence of chat users', function () {
   this.timeout(90_000);
   const chat = useChat(2);
   let count = 0;
-  const newUser = () => chat.join(`newUser-${++count}`);
+  const newUser = () => chat.join(`user-${++count}`);
   const put = (who: Member, status: unknown, headers = {}) =>
     ask(chat.base, 'PUT', '/presence/me', { token: who.token, body: { status }, headers });
   const list = async (base = chat.base, headers = {}) =>
