@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
-import { ask, devLogin } from '../support/chat-client.js';
+import { ask, devLogin } from '../support/http-spec.js';
 import type { Server } from '../support/server-process.js';
 import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';

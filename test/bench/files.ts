@@ -1,8 +1,8 @@
 /** Benchmarks uploads of the largest files that the chat accepts: memory, processor time and event loop delay. */
 import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
-import { ask, devLogin } from '../support/chat-client.js';
-import { pdf } from '../support/chat-uploads.js';
+import { pdf } from '../support/chat-scenario.js';
+import { ask, devLogin } from '../support/http-spec.js';
 import type { Server } from '../support/server-process.js';
 import { startUsual } from './started.js';
 

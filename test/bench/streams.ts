@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { WebSocket } from 'ws';
-import { ask, devLogin } from '../support/chat-client.js';
+import { ask, devLogin } from '../support/http-spec.js';
 import type { Server } from '../support/server-process.js';
 import { startUsual } from './started.js';
 

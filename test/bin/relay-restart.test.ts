@@ -13,7 +13,7 @@ import { relayMembers, type Service } from '../../bin/node/service.js';
 import { type Decider, event } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import { type RunningNode, startNode } from '../support/node.js';
-import { connectAs, entered, left, said, type WardEvent, wardAudience } from '../support/toy-audience.js';
+import { connectAs, entered, left, said, type WardEvent, wardAudience } from '../support/toy-service.js';
 
 const text = { type: 'string' } as const;
 const catalog = {

@@ -1,9 +1,8 @@
 /** What a copy of the data directory reveals about visitors: nothing of those who opt out, nothing in clear of others. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask } from '../support/chat-client.js';
-import { bytesIn } from '../support/directory-contents.js';
-import { startServer } from '../support/server-process.js';
+import { ask } from '../support/http-spec.js';
+import { bytesIn, startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';
 /** Phrases that occur nowhere else: paths, events, referrers and user agents. */

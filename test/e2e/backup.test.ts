@@ -5,10 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Ended, run, start } from '../support/command-line.js';
 import { logClient } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { type Ended, run, type Server, start, startServer } from '../support/server-process.js';
 
 describe('a backup', function () {
   this.timeout(240_000);

@@ -2,9 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin, type Member } from '../support/chat-client.js';
-import { run } from '../support/command-line.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { ask, devLogin, type Member } from '../support/http-spec.js';
+import { run, type Server, startServer } from '../support/server-process.js';
 
 describe('chat audit log across scavenges', function () {
   this.timeout(180_000);

@@ -1,7 +1,7 @@
 /** Checks the OpenAPI document of chat: valid and malformed requests get only documented answers. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin } from '../support/chat-client.js';
+import { ask, devLogin } from '../support/http-spec.js';
 import { Examined } from '../support/openapi-check.js';
 import { type Server, startServer } from '../support/server-process.js';
 

@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Answered, ask, devLogin, type Member } from '../support/chat-client.js';
-import { SAMPLES } from '../support/chat-file-fixtures.js';
-import { pdf, read, uploaded, uploadFile } from '../support/chat-uploads.js';
-import { bytesIn, filesIn, shownIn } from '../support/directory-contents.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { SAMPLES } from '../support/chat-fixtures.js';
+import { pdf, read, uploaded, uploadFile } from '../support/chat-scenario.js';
+import { type Answered, ask, devLogin, type Member } from '../support/http-spec.js';
+import { bytesIn, filesIn, type Server, shownIn, startServer } from '../support/server-process.js';
 
 const EMAIL = 'admin@localhost';
 

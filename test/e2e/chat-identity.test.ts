@@ -2,10 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin, EventStream } from '../support/chat-client.js';
-import { run } from '../support/command-line.js';
-import { bytesIn } from '../support/directory-contents.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { ask, devLogin, EventStream } from '../support/http-spec.js';
+import { bytesIn, run, type Server, startServer } from '../support/server-process.js';
 import { startPostOffice } from '../support/smtp-server.js';
 
 const OPEN = ['chat', '--auth-is-invite-required', 'false'];
@@ -119,7 +117,7 @@ describe('chat users for an operator', function () {
       expect((await login()).status).to.equal(200);
       await eventually(() => post.refused() > 0);
       await server.stop('SIGKILL');
-      await post.refuse(2);
+      post.refuse(2);
       server = await startServer(dataDir, flags);
       const letter = await post.letterTo('ada@example.org');
       // A restart does not send again once the log records the delivery.

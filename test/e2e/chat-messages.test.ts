@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Answered, ask, devLogin, EventStream, type Member } from '../support/chat-client.js';
-import { bytesIn } from '../support/directory-contents.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../support/http-spec.js';
+import { bytesIn, type Server, startServer } from '../support/server-process.js';
 
 const FLAGS = ['chat', '--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
 

@@ -6,9 +6,8 @@ import { lockDirectory } from '@annals/engines/internal/supervisor/directory-loc
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run } from '../support/command-line.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { ANNALS, FREE_PORTS, startServer } from '../support/server-process.js';
+import { ANNALS, FREE_PORTS, run, startServer } from '../support/server-process.js';
 
 /** Resolves when the process and everything it started have closed their output. */
 const starting = (command: 'serve' | 'engines', dataDir: string) =>

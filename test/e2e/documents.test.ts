@@ -5,8 +5,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { Examined, JSON_BODY } from '../support/openapi-check.js';
-import { newSigner } from '../support/room-crypto.js';
-import { envelope } from '../support/room-fixtures.js';
+import { envelope, newSigner } from '../support/room-fixtures.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';

@@ -2,7 +2,7 @@
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, type Entered, type StoredMessage } from '../support/room-client.js';
-import { newSigner, random, text } from '../support/room-crypto.js';
+import { newSigner, random, text } from '../support/room-fixtures.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 /** Rounds per kind of request and pair of bodies. */

@@ -7,8 +7,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { run, start } from '../support/command-line.js';
-import { freePort, type Server, startServer } from '../support/server-process.js';
+import { freePort, run, type Server, start, startServer } from '../support/server-process.js';
 import { answer, type Receiver, startReceiver } from '../support/webhook-receiver.js';
 
 const TOKEN = 'a-token-for-people';

@@ -3,9 +3,8 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { serialize } from 'bson';
 import { expect } from 'chai';
 import type { Page } from '../../application/logs/query/render-page.js';
-import { bytesIn, filesIn } from '../support/directory-contents.js';
 import { logClient } from '../support/log-client.js';
-import { startServer } from '../support/server-process.js';
+import { bytesIn, filesIn, startServer } from '../support/server-process.js';
 
 /** Fields, values and words that occur only in these records; the messages become event names. */
 const RECORDS = [

@@ -2,10 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run } from '../support/command-line.js';
-import { bytesIn, shownIn } from '../support/directory-contents.js';
 import { come, type Person } from '../support/meeting-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { bytesIn, run, type Server, shownIn, startServer } from '../support/server-process.js';
 
 const FLAGS = ['meeting', '--server-trusted-proxies', '127.0.0.1', '--meeting-return-seconds', '20'];
 const SAID = 'the numbat said to the quokka, and the quokka said to the numbat';

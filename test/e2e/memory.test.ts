@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, type Entered } from '../support/room-client.js';
-import { newSigner, random, text } from '../support/room-crypto.js';
+import { newSigner, random, text } from '../support/room-fixtures.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 describe('server memory', function () {

@@ -1,9 +1,8 @@
 /** `annals replay` beside a running server: start positions, standard output and standard error. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run, start } from '../support/command-line.js';
 import { createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { run, type Server, start, startServer } from '../support/server-process.js';
 
 describe('annals replay', function () {
   this.timeout(120_000);

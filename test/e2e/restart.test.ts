@@ -9,10 +9,9 @@ import { Binary } from 'mongodb';
 import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
 import { loadServices } from '../../bin/services/all.js';
-import { run } from '../support/command-line.js';
 import { logClient, tailed } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { freePort, type Server, startServer } from '../support/server-process.js';
+import { freePort, run, type Server, startServer } from '../support/server-process.js';
 import { streams } from './restart/streams-suite.js';
 
 interface Ready {

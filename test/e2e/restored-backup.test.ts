@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run } from '../support/command-line.js';
 import { logClient } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { run, type Server, startServer } from '../support/server-process.js';
 
 describe('a log restored from a backup', function () {
   this.timeout(120_000);

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
-import { type RawAnswer, send } from '../support/raw-http.js';
+import { type RawAnswer, send } from '../support/http-spec.js';
 import { call, createRoom, joinRoom, type RoomClient } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server-process.js';
 

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { filesIn } from '../support/directory-contents.js';
 import { createRoom, joinRoom, type StoredMessage } from '../support/room-client.js';
-import { random, text } from '../support/room-crypto.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { random, text } from '../support/room-fixtures.js';
+import { filesIn, type Server, startServer } from '../support/server-process.js';
 import { rules } from './rooms/rules-suite.js';
 import { roomUnderTest } from './rooms/shared-service.js';
 import { streams } from './rooms/streams-suite.js';

@@ -7,9 +7,8 @@ import { lockDirectory } from '@annals/engines/internal/supervisor/directory-loc
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Ended, run } from '../support/command-line.js';
 import { call, createRoom, joinRoom, settledState } from '../support/room-client.js';
-import { ANNALS, type Server, startServer } from '../support/server-process.js';
+import { ANNALS, type Ended, run, type Server, startServer } from '../support/server-process.js';
 
 describe('the running program', function () {
   this.timeout(120_000);

@@ -9,9 +9,8 @@ import { expect } from 'chai';
 import { Binary, MongoClient } from 'mongodb';
 import { wrappingUnder } from '../../adapters/crypto/wrapping.js';
 import type { KeyRow } from '../../adapters/mongo/keys/key-rows.js';
-import { run, start } from '../support/command-line.js';
 import { call, createRoom, type Entered } from '../support/room-client.js';
-import { FREE_PORTS, type Server, startServer } from '../support/server-process.js';
+import { FREE_PORTS, run, type Server, start, startServer } from '../support/server-process.js';
 
 const MANY = 5000;
 const ROOM = {

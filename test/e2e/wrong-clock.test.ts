@@ -5,9 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Running, start } from '../support/command-line.js';
 import { call, createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { type Running, type Server, start, startServer } from '../support/server-process.js';
 
 const HOUR_MS = 3_600_000;
 

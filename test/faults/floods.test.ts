@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 
-const FLOOD = fileURLToPath(new URL('../support/flood-process.js', import.meta.url));
+const FLOOD = fileURLToPath(new URL('./flood-process.js', import.meta.url));
 
 /** An engine in its own process, with an authenticated client. */
 interface Served {

@@ -1,8 +1,7 @@
 /** Starts beside a frozen store fail and exit, so that a supervisor can retry. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run } from '../support/command-line.js';
-import { FREE_PORTS, type Server, startServer } from '../support/server-process.js';
+import { FREE_PORTS, run, type Server, startServer } from '../support/server-process.js';
 
 describe('a start beside a frozen store', function () {
   this.timeout(120_000);

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { bytesIn, shownIn } from '../support/directory-contents.js';
 import { come, type MeetingMessage, open, type Person, peopleAt } from '../support/meeting-client.js';
-import { type Server, startServer } from '../support/server-process.js';
+import { bytesIn, type Server, shownIn, startServer } from '../support/server-process.js';
 import { startProxy } from '../support/tcp-proxy.js';
 
 const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];

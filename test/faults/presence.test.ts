@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { ask, devLogin, EventStream } from '../support/chat-client.js';
+import { ask, devLogin, EventStream } from '../support/http-spec.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 describe('presence of users whose node was killed', function () {

@@ -1,8 +1,8 @@
 /** A service written by following docs/guide/services.md, which shows that the guide works. */
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
+import { golden } from '../support/catalog-spec.js';
 import { specOf } from '../support/decider-spec.js';
-import { golden } from '../support/golden.js';
 import { useNode } from '../support/node.js';
 import { projectionSpec, sealed } from '../support/projection-spec.js';
 import { type BookSigned, book, bookStream } from './book.js';

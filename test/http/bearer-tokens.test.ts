@@ -4,7 +4,7 @@ import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
-import { send } from '../support/raw-http.js';
+import { send } from '../support/http-spec.js';
 import { echo, serveToys, statusWith, type Toys } from './toy-http-service.js';
 
 describe('access to the operations port', () => {

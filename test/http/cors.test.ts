@@ -4,7 +4,7 @@ import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { openapi } from '../../adapters/http/server/openapi.js';
 import type { Route } from '../../adapters/http/server/route.js';
-import { sendBytes } from '../support/raw-http.js';
+import { sendBytes } from '../support/http-spec.js';
 import { echo, serveToys } from './toy-http-service.js';
 
 const policies = {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Sink } from '../../adapters/realtime/relay/sink.js';
-import { sendBytes } from '../support/raw-http.js';
+import { sendBytes } from '../support/http-spec.js';
 import { echo, serveToys as serve, type Toys } from './toy-http-service.js';
 
 describe('HTTP server', () => {

@@ -4,7 +4,7 @@ import { type Listening, type ListenOptions, listen } from '../../adapters/http/
 import { type Cors, cors, type ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Logger } from '../../application/ports/index.js';
-import { send } from '../support/raw-http.js';
+import { send } from '../support/http-spec.js';
 
 export interface Line {
   readonly level: string;

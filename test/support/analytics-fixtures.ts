@@ -1,5 +1,7 @@
-/** What happens to sites, for tests. */
+/** Sites and hits as tests need them, and orders in which events may be delivered. */
+import fc from 'fast-check';
 import type { ReportDays } from '../../application/analytics/report.js';
+import type { Hit } from '../../domain/analytics/catalog.js';
 import { type DayCounts, LISTS, type ListName, serializeDayList } from '../../domain/analytics/day.js';
 import { type DayLists, emptyNames, encodeTally } from '../../domain/analytics/dictionary-encoding.js';
 import type { SiteFields, SitesCommand } from '../../domain/analytics/sites.js';
@@ -58,3 +60,22 @@ export function entriesOf({ lists, names }: Pick<ReportDays, 'lists' | 'names'>,
   const tally = lists.get(day)?.[list];
   return tally && Array.from(tally.names, (name, index) => [names[list].all[name], tally.counts[index]]);
 }
+
+const hit: fc.Arbitrary<Hit> = fc.oneof(
+  fc.record({ path: fc.constantFrom('/a', '/b', '/c') }),
+  fc.record({ path: fc.constant('/'), event: fc.constantFrom('buy', 'leave') }),
+);
+export const happened = fc.array(
+  fc.record({
+    site: fc.constantFrom('one', 'two'),
+    day: fc.constantFrom(0, 1),
+    hits: fc.array(hit, { minLength: 1, maxLength: 4 }),
+    visitors: fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+/** Goes back by so many events, as who starts from a checkpoint, and takes so many from there; anew or not. */
+export const deliveries = fc.array(
+  fc.record({ back: fc.nat(10), take: fc.integer({ min: 1, max: 12 }), anew: fc.boolean() }),
+  { maxLength: 12 },
+);

@@ -6,8 +6,7 @@ import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit.js';
-import { ask, type RequestOptions } from './chat-client.js';
-import { type HttpSpec, httpSpec } from './http-spec.js';
+import { ask, type HttpSpec, httpSpec, type RequestOptions } from './http-spec.js';
 import { type RunningNode, startNode } from './node.js';
 import { type ServiceKernel, startServiceKernel } from './test-kernel.js';
 

@@ -104,3 +104,20 @@ export async function withoutJitter<T>(work: () => Promise<T>): Promise<T> {
     Math.random = random;
   });
 }
+
+export interface Rounds {
+  /** Of the round that is running. */
+  now(): number;
+  stop(): void;
+}
+
+/** Counts the rounds of the event loop: work in one of them keeps everybody else waiting. */
+export function countRounds(): Rounds {
+  let rounds = 0;
+  let next = setImmediate(turn);
+  function turn() {
+    rounds++;
+    next = setImmediate(turn);
+  }
+  return { now: () => rounds, stop: () => clearImmediate(next) };
+}

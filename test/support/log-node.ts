@@ -15,8 +15,7 @@ import type { Order } from '../../domain/logs/record-id.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
-import { project } from './projector.js';
-import { startServiceKernel } from './test-kernel.js';
+import { project, startServiceKernel } from './test-kernel.js';
 
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<IdentifiedRecord[]> {

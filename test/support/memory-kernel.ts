@@ -9,6 +9,8 @@ import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createAggregateStore } from '../../application/command/aggregate-store.js';
 import { newCommandId } from '../../application/command/event-envelope.js';
+import { createHandleCommand, type HandleOptions } from '../../application/command/handle-command.js';
+import { createIdempotency } from '../../application/command/idempotency.js';
 import { createProjectionProgress } from '../../application/consistency/projection-progress.js';
 import type { Clock, EventLog, Subscribe } from '../../application/ports/index.js';
 import {
@@ -18,7 +20,6 @@ import {
 } from '../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { Catalog } from '../../domain/shared/decider.js';
-import { commandsOf } from './command-handler.js';
 import { checkpointsInMemory, leasesInMemory } from './memory-ports.js';
 
 interface Stored extends JSONEventData {
@@ -184,4 +185,16 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     },
     async close() {},
   };
+}
+
+type Parts = Pick<HandleOptions, 'log' | 'streams'> &
+  Partial<HandleOptions> & {
+    readonly clock?: Clock;
+  };
+
+/** What runs commands, and what finds those that ran before. */
+export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
+  const idempotency = createIdempotency({ streams: parts.streams, clock, appended });
+  const common = { release: 'test', logger: silentLogger, conflicted() {} };
+  return { idempotency, handle: createHandleCommand({ ...common, ...parts, appended, idempotency }) };
 }

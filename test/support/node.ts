@@ -8,7 +8,7 @@ import type { Logger } from '../../application/ports/index.js';
 import { runNode } from '../../bin/node/run-node.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
-import { NO_LIMITS } from './no-limits.js';
+import { NO_LIMITS } from './server-process.js';
 
 export interface RunningNode {
   /** Where a service, or `operations`, listens: `http://127.0.0.1:<port>`. */

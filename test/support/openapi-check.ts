@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect } from 'chai';
-import { type RawAnswer, send } from './raw-http.js';
+import { type RawAnswer, send } from './http-spec.js';
 
 interface Documented {
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };

@@ -1,11 +1,13 @@
 /** The record index in a store of its own: what requests make of it, and the naive truth to compare it with. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { type Grouping, MISSING } from '../../application/logs/query/aggregate.js';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { type BatchSecret, createBatches, recordTexts } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
+import { leavesAt } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { type IdentifiedRecord, parseRecord } from '../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../domain/logs/record-id.js';
@@ -139,4 +141,24 @@ export async function startIndexFixture() {
     indexOf,
     stop,
   };
+}
+
+export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
+  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
+  fc.constantFrom('http.status', 'tags', 'a', 'a.b', 'message').map((path): Grouping => ({ by: 'field', path })),
+  fc
+    .constantFrom(60_000, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS)
+    .map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
+);
+
+/** What a record counts under. */
+export function keysOf(grouping: Grouping, each: IdentifiedRecord): string[] {
+  if (grouping.by === 'field') {
+    const values = new Set(leavesAt(each.data, grouping.path).map(String));
+    return values.size > 0 ? [...values] : [MISSING];
+  }
+  if (grouping.by === 'time')
+    return [new Date(Math.floor(each.instant / grouping.intervalMs) * grouping.intervalMs).toISOString()];
+  if (grouping.by === 'level') return [each.level];
+  return [(grouping.by === 'event' ? each.event : each.correlationId) ?? MISSING];
 }

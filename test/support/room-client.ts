@@ -1,6 +1,14 @@
 /** A client of the rooms, written from the contract alone: encrypts, signs, verifies, decrypts. */
 import type { webcrypto } from 'node:crypto';
-import { newChain, newRoomSecret, newSigner, openEnvelope, random, type SealedEnvelope, text } from './room-crypto.js';
+import {
+  newChain,
+  newRoomSecret,
+  newSigner,
+  openEnvelope,
+  random,
+  type SealedEnvelope,
+  text,
+} from './room-fixtures.js';
 import type { Server } from './server-process.js';
 
 export interface Participant {

@@ -1,4 +1,5 @@
-/** Rooms for specs: their events and commands, with only what a sentence is about left to say. */
+/** Events and commands of encrypted rooms, and the cryptography of their clients. */
+import { webcrypto } from 'node:crypto';
 import type { Envelope } from '../../domain/rooms/catalog.js';
 import type { MessagePosted, PostMessage } from '../../domain/rooms/messages.js';
 import type { RoomCommand, RoomEvent } from '../../domain/rooms/room.js';
@@ -111,3 +112,116 @@ export const posted = (messageId: string, by = 'ada', createdAt = NOON, digest =
     secret: { envelope },
   },
 });
+
+const { subtle } = webcrypto;
+type Key = webcrypto.CryptoKey;
+
+export interface SealedEnvelope {
+  readonly keyVersion: number;
+  readonly chainId: string;
+  readonly messageIndex: number;
+  readonly chainKeyNonce: string;
+  readonly chainKeyCiphertext: string;
+  readonly nonce: string;
+  readonly ciphertext: string;
+  readonly signature: string;
+}
+
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const AES = 'AES-GCM';
+
+export const text = (bytes: ArrayBuffer | Uint8Array): string =>
+  Buffer.from(bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes)).toString('base64url');
+const bytes = (encoded: string): Uint8Array => new Uint8Array(Buffer.from(encoded, 'base64url'));
+const utf8 = (plain: string): Uint8Array => new TextEncoder().encode(plain);
+
+export const random = (size: number): Uint8Array => webcrypto.getRandomValues(new Uint8Array(size));
+
+/** The room's secret goes from person to person with the invite, never over the server. */
+export const newRoomSecret = (): string => text(random(32));
+
+export interface Signer {
+  readonly publicKey: webcrypto.JsonWebKey;
+  sign(signed: Uint8Array): Promise<string>;
+}
+
+export async function newSigner(): Promise<Signer> {
+  const pair = await subtle.generateKey(ECDSA, false, ['sign', 'verify']);
+  return {
+    publicKey: await subtle.exportKey('jwk', pair.publicKey),
+    sign: async (signed) => text(await subtle.sign(ECDSA, pair.privateKey, signed)),
+  };
+}
+
+/** What one sender says in one room: a chain key, given to the others under the room's secret, a key a message. */
+export function newChain(roomSecret: string, { sign }: Signer) {
+  const chainId = text(random(12));
+  const chainKey = random(32);
+  let next = 0;
+  return {
+    async seal(roomId: string, senderId: string, plain: string): Promise<SealedEnvelope> {
+      const messageIndex = next++;
+      const [chainKeyNonce, nonce] = [random(12), random(12)];
+      const wrapping = await aesKey(bytes(roomSecret), ['encrypt']);
+      const wrapped = await subtle.encrypt({ name: AES, iv: chainKeyNonce }, wrapping, chainKey);
+      const key = await messageKey(chainKey, chainId, messageIndex, ['encrypt']);
+      const ciphertext = await subtle.encrypt({ name: AES, iv: nonce }, key, utf8(plain));
+      const unsigned = {
+        keyVersion: 1,
+        chainId,
+        messageIndex,
+        chainKeyNonce: text(chainKeyNonce),
+        chainKeyCiphertext: text(wrapped),
+        nonce: text(nonce),
+        ciphertext: text(ciphertext),
+      };
+      return { ...unsigned, signature: await sign(signedPart(roomId, senderId, unsigned)) };
+    },
+  };
+}
+
+/** The plain text; throws when the message is not this sender's in this room, or the room's secret is another. */
+export async function openEnvelope(
+  roomSecret: string,
+  senderKey: webcrypto.JsonWebKey,
+  roomId: string,
+  senderId: string,
+  envelope: SealedEnvelope,
+): Promise<string> {
+  const verifying = await subtle.importKey('jwk', senderKey, ECDSA, false, ['verify']);
+  const signed = signedPart(roomId, senderId, envelope);
+  if (!(await subtle.verify(ECDSA, verifying, bytes(envelope.signature), signed))) {
+    throw new Error('the signature is not of who is said to have sent this');
+  }
+  const { chainId, messageIndex, chainKeyNonce, chainKeyCiphertext, nonce, ciphertext } = envelope;
+  const wrapping = await aesKey(bytes(roomSecret), ['decrypt']);
+  const iv = bytes(chainKeyNonce);
+  const chainKey = await subtle.decrypt({ name: AES, iv }, wrapping, bytes(chainKeyCiphertext));
+  const key = await messageKey(new Uint8Array(chainKey), chainId, messageIndex, ['decrypt']);
+  return new TextDecoder().decode(await subtle.decrypt({ name: AES, iv: bytes(nonce) }, key, bytes(ciphertext)));
+}
+
+const aesKey = (raw: Uint8Array, uses: ('encrypt' | 'decrypt')[]): Promise<Key> =>
+  subtle.importKey('raw', raw, AES, false, uses);
+
+async function messageKey(chainKey: Uint8Array, chainId: string, index: number, uses: ('encrypt' | 'decrypt')[]) {
+  const base = await subtle.importKey('raw', chainKey, 'HKDF', false, ['deriveKey']);
+  const info = utf8(`${chainId} ${index}`);
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
+  return subtle.deriveKey(derivation, base, { name: AES, length: 256 }, false, uses);
+}
+
+const signedPart = (roomId: string, senderId: string, envelope: Omit<SealedEnvelope, 'signature'>) =>
+  utf8(
+    JSON.stringify([
+      roomId,
+      senderId,
+      envelope.keyVersion,
+      envelope.chainId,
+      envelope.messageIndex,
+      envelope.chainKeyNonce,
+      envelope.chainKeyCiphertext,
+      envelope.nonce,
+      envelope.ciphertext,
+    ]),
+  );

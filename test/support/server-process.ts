@@ -1,14 +1,22 @@
-/** The program as its users run it: a process of its own, found by what it prints. */
+/** The program as its users run it: servers and commands as processes, and the files they leave. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { killOnExit } from '@annals/engines/testing/children.js';
 import { serviceNames } from '../../bin/settings.js';
 import { reportOutput } from './mocha-hooks.js';
-import { NO_LIMITS } from './no-limits.js';
+
+/** Flags that turn rate limits per minute off, for tests and benchmarks that send faster than people do. */
+export const NO_LIMITS: { readonly [flag: string]: string } = {
+  '--chat-messages-per-minute': '0',
+  '--chat-webhook-messages-per-minute': '0',
+  '--analytics-hits-per-minute': '0',
+};
 
 export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
@@ -124,3 +132,82 @@ function parsed(line: string): Line {
     return {};
   }
 }
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves when what was printed so far on either output matches. */
+  printed(pattern: RegExp): Promise<void>;
+}
+
+export function start(args: readonly string[], { cwd = '/', env = {} }: { cwd?: string; env?: object } = {}): Running {
+  const child = killOnExit(
+    spawn(process.execPath, [ANNALS, ...args], {
+      cwd,
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
+    }),
+  );
+  let [stdout, stderr] = ['', ''];
+  const watching = new Set<() => void>();
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+    for (const look of watching) look();
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+    for (const look of watching) look();
+  });
+  child.stdin.on('error', () => {});
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return {
+    process: child,
+    ended,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (pattern.test(stdout + stderr)) resolve();
+        };
+        watching.add(look);
+        look();
+        ended.then(() => reject(new Error(`it ended without printing ${pattern}: ${stdout}${stderr}`)));
+      }),
+  };
+}
+
+/** Runs to its end with this on its standard input. */
+export function run(args: readonly string[], input = '', options = {}): Promise<Ended> {
+  const running = start(args, options);
+  running.process.stdin?.end(input);
+  return running.ended;
+}
+
+/** Those of its folders too. */
+export const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+
+export const bytesIn = (directory: string): Buffer =>
+  Buffer.concat(filesIn(directory).map((file) => readFileSync(file)));
+
+/**
+ * Those of the texts that stand in the bytes: in clear, or in base64, wherever it begins. Long ones only: a few letters
+ * turn up by chance in a megabyte of ciphertext.
+ */
+export const shownIn = (bytes: Buffer, texts: readonly string[]): string[] =>
+  texts.filter((text) => {
+    const encoded = [0, 1, 2].map((shift) =>
+      Buffer.from(' '.repeat(shift) + text)
+        .toString('base64')
+        .slice(shift + 1, -4),
+    );
+    return [text, ...encoded].some((form) => bytes.includes(form));
+  });

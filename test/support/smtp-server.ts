@@ -1,9 +1,8 @@
-/** Mail for tests: a real SMTP server in a process of its own, and what came to it. */
-import { fork } from 'node:child_process';
+/** A real SMTP server, and the mails that reached it. */
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { killOnExit } from '@annals/engines/testing/children.js';
+import type { AddressInfo } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
+import { SMTPServer } from 'smtp-server';
 
 export interface Letter {
   readonly to: readonly string[];
@@ -21,40 +20,54 @@ export interface PostOffice {
   /** How many it has refused. */
   refused(): number;
   /** The next so many are refused: for now (4xx), or for good (5xx). Who is `stranger@...` always is, for good. */
-  refuse(count: number, code?: number): Promise<void>;
+  refuse(count: number, code?: number): void;
   /** The newest to somebody, once there are so many. */
   letterTo(email: string, count?: number): Promise<Letter>;
   stop(): void;
 }
 
-const PROCESS = fileURLToPath(new URL('./smtp-server-process.js', import.meta.url));
+/** Refused for good, always. */
+const STRANGER = 'stranger@';
 
+/** Starts a server that refuses the first mails for now. */
 export async function startPostOffice(refusals = 0): Promise<PostOffice> {
-  const child = killOnExit(fork(PROCESS, [String(refusals)]));
   const letters: Letter[] = [];
   let refused = 0;
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  let noted = 0;
-  child.on('message', (message: { to?: string[]; raw?: string; refused?: string[]; noted?: true }) => {
-    if (message.noted) noted++;
-    if (message.refused) refused++;
-    if (message.to && message.raw !== undefined) letters.push(parsed(message.to, message.raw));
+  let [left, code] = [refusals, 451];
+  const refusal = (responseCode: number) => {
+    refused++;
+    return Object.assign(new Error('not taken'), { responseCode });
+  };
+  const smtp = new SMTPServer({
+    authOptional: true,
+    onRcptTo: ({ address }, _, callback) => callback(address.startsWith(STRANGER) ? refusal(550) : undefined),
+    async onData(stream, { envelope }, callback) {
+      const raw = String(Buffer.concat(await stream.toArray()));
+      if (left-- > 0) return callback(refusal(code));
+      letters.push(
+        parsed(
+          envelope.rcptTo.map(({ address }) => address),
+          raw,
+        ),
+      );
+      callback();
+    },
   });
+  smtp.listen(0, '127.0.0.1');
+  await once(smtp.server, 'listening');
   return {
-    port,
+    port: (smtp.server.address() as AddressInfo).port,
     letters,
     refused: () => refused,
-    async refuse(count, code = 451) {
-      const before = noted;
-      child.send({ refuse: count, code });
-      await eventually(() => noted > before);
+    refuse(count, responseCode = 451) {
+      [left, code] = [count, responseCode];
     },
     async letterTo(email, count = 1) {
       const theirs = () => letters.filter(({ to }) => to.includes(email));
       await eventually(() => theirs().length >= count);
       return theirs().at(-1)!;
     },
-    stop: () => void child.kill('SIGKILL'),
+    stop: () => smtp.close(),
   };
 }
 

@@ -1,10 +1,11 @@
-/** The kernel of a node without its services, for tests that connect parts of a service to it themselves. */
+/** The kernel of a node without its services, for tests that connect parts of a service to it themselves, and its projectors. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import type { Service } from '../../bin/node/service.js';
-import type { Catalog } from '../../domain/shared/decider.js';
+import { type Catalog, serviceOf } from '../../domain/shared/decider.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
+import { type Projector, type ProjectorOptions, runProjector } from '../../projections/kernel/projector.js';
 
 export interface KernelOptions {
   readonly servers: Servers;
@@ -77,4 +78,27 @@ export async function startServiceKernel(
       await kernel.close();
     },
   };
+}
+
+type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'projectionProgress' | 'head'>;
+
+/** Runs one loop for all of these, which are of one service, until the signal. */
+export function project(
+  kernel: Parts,
+  projections: readonly ReadModel[],
+  signal: AbortSignal,
+  more: Partial<ProjectorOptions> = {},
+): Projector {
+  const service = serviceOf(projections[0]!.name);
+  const group = { name: service, service, projections };
+  const { advanced, debounceUntilAwaited } = kernel.projectionProgress;
+  return runProjector({
+    ...kernel,
+    advanced: advanced,
+    debounceUntilAwaited: debounceUntilAwaited,
+    group,
+    logger: silentLogger,
+    signal,
+    ...more,
+  });
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { commands } from '../../bin/commands/all.js';
 import { loadServices } from '../../bin/services/all.js';
 import { serviceNames } from '../../bin/settings.js';
-import { renderSettings, SETTINGS_PAGE } from '../support/settings-page.js';
+import { renderSettings, SETTINGS_PAGE } from './settings-page.js';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');

@@ -1,7 +1,7 @@
 /** The dashboard with an incomplete comparison period, and more values than a list shows. */
 import { expect } from 'chai';
 import { FIREFOX } from '../support/analytics-node.js';
-import { noScroll, picture, says, useDashboard } from '../support/dashboard-page.js';
+import { noScroll, picture, says, useDashboard } from './dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
-import { ask } from '../support/chat-client.js';
-import { ADA, button, says, signInByToken, useDashboard } from '../support/dashboard-page.js';
+import { ask } from '../support/http-spec.js';
+import { ADA, button, says, signInByToken, useDashboard } from './dashboard-page.js';
 
 describe('dashboard left open', function () {
   this.timeout(120_000);

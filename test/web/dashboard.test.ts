@@ -2,18 +2,8 @@
 import { expect } from 'chai';
 import { asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
-import { ask } from '../support/chat-client.js';
-import {
-  ADA,
-  button,
-  draws,
-  noScroll,
-  picture,
-  saved,
-  says,
-  signInByToken,
-  useDashboard,
-} from '../support/dashboard-page.js';
+import { ask } from '../support/http-spec.js';
+import { ADA, button, draws, noScroll, picture, saved, says, signInByToken, useDashboard } from './dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 const EVIL = '<img src=x onerror="document.title=1">';

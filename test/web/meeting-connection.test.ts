@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { openTab, type Tab } from '../support/meeting-page.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { openTab, type Tab } from './meeting-page.js';
 
 describe('meeting page without a connection', function () {
   this.timeout(240_000);

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { openTab, type Tab } from '../support/meeting-page.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { openTab, type Tab } from './meeting-page.js';
 
 describe('reloading the meeting page', function () {
   this.timeout(240_000);

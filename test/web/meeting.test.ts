@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { come } from '../support/meeting-client.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { openTab, type Tab, type Video } from '../support/meeting-page.js';
 import { freePort } from '../support/server-process.js';
+import { openTab, type Tab, type Video } from './meeting-page.js';
 
 describe('meeting page', function () {
   this.timeout(240_000);

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { asAdmin, useAnalytics } from '../support/analytics-node.js';
 import { hasBrowser, startBrowser } from '../support/browser.js';
-import { ask } from '../support/chat-client.js';
-import { serveTagged } from '../support/tracked-page.js';
+import { ask } from '../support/http-spec.js';
+import { serveTagged } from './tracked-page.js';
 
 /** Globals of the test pages. */
 declare const annals: { event(name: string, properties?: object): void; pageview(): void };

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { alteredTokens } from '../../support/forged-tokens.js';
+import { alteredTokens } from './forged-tokens.js';
 
 describe('signed tokens', () => {
   const signed = createSignedTokens(randomBytes(32));

@@ -9,9 +9,8 @@ import { runReaction } from '../../../application/subscription/reaction-runner.j
 import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
-import { project } from '../../support/projector.js';
-import { createTestKernel } from '../../support/test-kernel.js';
+import { commandsOf } from '../../support/memory-kernel.js';
+import { createTestKernel, project } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 /** A user who reads, and never aborts the request. */

@@ -6,7 +6,7 @@ import type { AggregateStore } from '../../../application/command/aggregate.js';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { Handled } from '../../../application/command/idempotency.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { box, context } from '../../support/toy-service.js';
 import { boxOf, countingReads, fill, freshNode, LIMIT, newestOf } from './boxes.js';
 import { type StartRoads, useRoad } from './two-nodes.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import type { Road } from './two-nodes.js';
 
 /** Bytes that a fresh node may remember, of small streams and of large ones. */

@@ -6,7 +6,7 @@ import type { Aggregate } from '../../../application/command/aggregate.js';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../../support/toy-service.js';
 import { onServers, type Road } from './two-nodes.js';
 

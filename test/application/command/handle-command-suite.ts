@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { AggregateStore } from '../../../application/command/aggregate.js';
 import type { Handled } from '../../../application/command/idempotency.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../../support/toy-service.js';
 import type { Road, StartRoads } from './two-nodes.js';
 

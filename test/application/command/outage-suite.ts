@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { box, context } from '../../support/toy-service.js';
 import type { Road, StartRoads } from './two-nodes.js';
 

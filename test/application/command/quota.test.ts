@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { box, context, type PutToy } from '../../support/toy-service.js';
 import { inMemory, type Road } from './two-nodes.js';
 

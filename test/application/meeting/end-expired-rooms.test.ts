@@ -5,9 +5,8 @@ import { BATCH_SIZE, createMeetingRetention, createRoomSweep } from '../../../ap
 import { CorruptEventError, type RowQuery, type Rows } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { commandsOf } from '../../support/command-handler.js';
 import { DAY, NOON, openRoom } from '../../support/meeting-fixtures.js';
-import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { commandsOf, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 /** More than are worked on in one go. */
 const ROOMS = Array.from({ length: BATCH_SIZE + 2 }, (_, index) => `ROOM${index}`);

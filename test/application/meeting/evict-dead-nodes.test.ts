@@ -6,10 +6,9 @@ import { createDeadNodeEviction } from '../../../application/meeting/evict-dead-
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import type { RoomCommand } from '../../../domain/meeting/room.js';
 import { type RoomState, roomStream } from '../../../domain/meeting/state.js';
-import { commandsOf } from '../../support/command-handler.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { joinRoom, meetingId, NOON, openRoom, roomId } from '../../support/meeting-fixtures.js';
-import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { commandsOf, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const RETURN_MS = 20_000;
 const stream = roomStream(roomId);

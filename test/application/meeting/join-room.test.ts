@@ -5,8 +5,7 @@ import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import { createRoomEntry, type JoinRequest } from '../../../application/meeting/join-room.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { commandsOf } from '../../support/command-handler.js';
-import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { commandsOf, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 const roomId = 'ABC234';

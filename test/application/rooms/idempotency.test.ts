@@ -7,7 +7,7 @@ import { type CommandResult, createRoomCommands } from '../../../application/roo
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/command-handler.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { envelope } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
 import { done, type Node } from './node.js';

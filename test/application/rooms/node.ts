@@ -15,10 +15,9 @@ import { runReaction } from '../../../application/subscription/reaction-runner.j
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/room-state.js';
-import { commandsOf } from '../../support/command-handler.js';
-import { project } from '../../support/projector.js';
+import { commandsOf } from '../../support/memory-kernel.js';
 import { signingPublicKey } from '../../support/room-fixtures.js';
-import { startServiceKernel } from '../../support/test-kernel.js';
+import { project, startServiceKernel } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 export type Node = Awaited<ReturnType<typeof startNode>>;

@@ -16,8 +16,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { snapshotsInMemory } from '../../support/memory-ports.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
-import { record, types } from '../../support/toy-audience.js';
-import { context } from '../../support/toy-service.js';
+import { context, record, types } from '../../support/toy-service.js';
 import { memoryNode } from './memory-node.js';
 import { accepted, done, shownBy } from './node.js';
 

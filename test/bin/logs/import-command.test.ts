@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { start } from '../../support/command-line.js';
-import { json, takeAll, useAnnalsLogs } from '../../support/fake-log-service.js';
+import { start } from '../../support/server-process.js';
+import { json, takeAll, useAnnalsLogs } from './fake-log-service.js';
 
 describe('annals logs import', () => {
   const annals = useAnnalsLogs();

@@ -1,8 +1,8 @@
 /** `annals logs query` and `aggregate` as processes: requests, output and exit codes. */
 import { expect } from 'chai';
 import { formatEntry, pretty } from '../../../bin/commands/logs/format.js';
-import { run, start } from '../../support/command-line.js';
-import { entry, json, type LogService, useAnnalsLogs } from '../../support/fake-log-service.js';
+import { run, start } from '../../support/server-process.js';
+import { entry, json, type LogService, useAnnalsLogs } from './fake-log-service.js';
 
 describe('annals logs query', () => {
   const annals = useAnnalsLogs();

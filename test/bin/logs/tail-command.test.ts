@@ -1,7 +1,7 @@
 /** `annals logs tail` as a process: newest records, then live ones, across broken connections, until interrupted. */
 import { expect } from 'chai';
-import { start } from '../../support/command-line.js';
-import { entry, json, useAnnalsLogs } from '../../support/fake-log-service.js';
+import { start } from '../../support/server-process.js';
+import { entry, json, useAnnalsLogs } from './fake-log-service.js';
 
 /** A module that runs garbage collection on a signal and reports it. */
 const COLLECTING = `data:text/javascript,${encodeURIComponent(

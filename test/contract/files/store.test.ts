@@ -29,7 +29,7 @@ interface World {
   stop(): Promise<void>;
 }
 
-const WRITER = fileURLToPath(new URL('../../support/file-writer-process.js', import.meta.url));
+const WRITER = fileURLToPath(new URL('./file-writer-process.js', import.meta.url));
 let directory: ReturnType<typeof temporaryDirectory>;
 
 async function inDirectory(): Promise<World> {

@@ -15,9 +15,9 @@ import { server } from '../../../domain/chat/server-settings.js';
 import { session } from '../../../domain/chat/session.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
-import { attach, detach, release, review, upload } from '../../support/chat-file-fixtures.js';
 import {
   asUser,
+  attach,
   BOB,
   createChannel,
   createWebhook,
@@ -26,6 +26,7 @@ import {
   deleteMessage,
   deleteReply,
   deleteWebhook,
+  detach,
   editMessage,
   editReply,
   eraseChannel,
@@ -33,11 +34,14 @@ import {
   postMessage,
   postReply,
   react,
+  release,
+  review,
   startConversation,
   unpin,
   unreact,
   updateChannel,
-} from '../../support/chat-message-fixtures.js';
+  upload,
+} from '../../support/chat-fixtures.js';
 import {
   add,
   admin,

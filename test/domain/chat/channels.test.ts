@@ -23,7 +23,7 @@ import {
   eraseChannel,
   NOON,
   updateChannel,
-} from '../../support/chat-message-fixtures.js';
+} from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(channels);

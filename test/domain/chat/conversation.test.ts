@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
-import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-message-fixtures.js';
+import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(conversation);

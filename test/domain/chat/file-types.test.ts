@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
 import { fitsType, HEAD_BYTES, imageTypeOf, typeOf } from '../../../domain/chat/file-types.js';
-import { FILE, SAMPLES } from '../../support/chat-file-fixtures.js';
+import { FILE, SAMPLES } from '../../support/chat-fixtures.js';
 
 const FILES = ['pdf', 'txt', 'md', 'markdown', 'csv', 'json', 'zip'].concat([
   'doc',

@@ -3,8 +3,19 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
 import { file, MAX_ATTACHMENTS, MAX_HOLDERS, UNATTACHED_MS } from '../../../domain/chat/file.js';
-import { attach, detach, FILE, release, review, upload } from '../../support/chat-file-fixtures.js';
-import { ADA, BOB, CHANNEL, CYD, NOON } from '../../support/chat-message-fixtures.js';
+import {
+  ADA,
+  attach,
+  BOB,
+  CHANNEL,
+  CYD,
+  detach,
+  FILE,
+  NOON,
+  release,
+  review,
+  upload,
+} from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(file);

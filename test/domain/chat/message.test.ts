@@ -22,7 +22,7 @@ import {
   saying,
   unpin,
   unreact,
-} from '../../support/chat-message-fixtures.js';
+} from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(message);

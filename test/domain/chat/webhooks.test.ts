@@ -11,7 +11,7 @@ import {
   deleteChannel,
   deleteWebhook,
   NOON,
-} from '../../support/chat-message-fixtures.js';
+} from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(channels);

@@ -4,8 +4,8 @@ import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
 import { alertEvents } from '../../../domain/logs/alert-events.js';
 import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import type { Catalog, DomainEvent } from '../../../domain/shared/decider.js';
+import { fitting } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
-import { fitting } from '../../support/golden.js';
 
 const events: Catalog['events'] = alertEvents;
 const fits = fitting(events);

@@ -6,8 +6,8 @@ import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.j
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Catalog, DomainEvent } from '../../../domain/shared/decider.js';
+import { expectGoldens, fitting, golden } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
-import { expectGoldens, fitting, golden } from '../../support/golden.js';
 
 const events: Catalog['events'] = catalog.events;
 const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun', 'RebuildFinished'];

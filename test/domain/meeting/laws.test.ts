@@ -6,7 +6,7 @@ import { MAX_WAITING } from '../../../domain/meeting/join.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
 import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
-import { golden } from '../../support/golden.js';
+import { golden } from '../../support/catalog-spec.js';
 import { DAY, HOUR, joinRoom, meetingId, NOON, openRoom, RETURN_MS, roomId } from '../../support/meeting-fixtures.js';
 
 const evolve = evolveOf(room);

@@ -1,7 +1,7 @@
 /** Rules of encrypted rooms: what is accepted and refused, and with which errors. */
 import { expect } from 'chai';
 import { type CallOptions, createRoom, type Entered, joinRoom } from '../../support/room-client.js';
-import { newSigner, random, text } from '../../support/room-crypto.js';
+import { newSigner, random, text } from '../../support/room-fixtures.js';
 import type { RoomUnderTest } from './shared-service.js';
 
 export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {

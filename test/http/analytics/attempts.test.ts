@@ -1,7 +1,7 @@
 /** Recent collect attempts of a site, which help people who install a tracker and see no hits. */
 import { expect } from 'chai';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
 import { hitsCollected, trafficStream } from '../../../domain/analytics/hit.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { run } from '../../support/command-line.js';
+import { run } from '../../support/server-process.js';
 
 const DAY_MS = 86_400_000;
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);

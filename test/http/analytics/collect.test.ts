@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { ADMIN, asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
-import { ask } from '../../support/chat-client.js';
-import { send } from '../../support/raw-http.js';
+import { ask, send } from '../../support/http-spec.js';
 
 const IGNORED = (reason: string) => ({ accepted: false, reason });
 const ACCEPTED = { accepted: true };

@@ -10,7 +10,7 @@ import { createHitImporter, type HitImporter } from '../../../application/analyt
 import { createImportBatchStore } from '../../../application/analytics/store-imported-hits.js';
 import { chunksOf } from '../../../bin/commands/analytics/chunks.js';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
-import { run } from '../../support/command-line.js';
+import { run } from '../../support/server-process.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 /** Reports over HTTP: they include every acknowledged hit, and nothing of deleted sites. */
 import { expect } from 'chai';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 
 const today = () => new Date().toISOString().slice(0, 10);
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { createLogins } from '../../../application/analytics/login.js';
 import { loginsSubjectOf } from '../../../domain/analytics/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const APP = 'https://stats.example/below';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

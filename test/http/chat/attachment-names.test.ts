@@ -1,7 +1,6 @@
 /** Searching messages by the names of their attachments, which edits add and remove. */
 import { expect } from 'chai';
-import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
-import { uploaded } from '../../support/chat-uploads.js';
+import { type ChatWorld, startChat, uploaded } from '../../support/chat-scenario.js';
 
 describe('search by attachment names', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** The audit log over HTTP: acts of admins, acts on others' content, and sign-in attempts at the limit. */
 import { expect } from 'chai';
-import { type Answered, ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { type Answered, ask, type Member } from '../../support/http-spec.js';
 
 interface Entry {
   readonly id: string;

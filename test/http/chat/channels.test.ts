@@ -1,7 +1,7 @@
 /** Channels over HTTP: answers, visibility, rejections and idempotency. */
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import type { Member } from '../../support/http-spec.js';
 
 describe('channels of the chat', function () {
   this.timeout(60_000);

@@ -1,8 +1,8 @@
 /** Direct messages over HTTP: conversations of two users, invisible to everybody else. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import type { Member } from '../../support/http-spec.js';
 
 describe('conversations of the chat', function () {
   this.timeout(60_000);

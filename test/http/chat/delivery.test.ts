@@ -1,8 +1,8 @@
 /** Recipients of events over real event streams: an admin, the acting user, a member and a non-member. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import { EventStream, type Frame } from '../../support/http-spec.js';
 
 describe('event delivery of the chat', function () {
   this.timeout(60_000);

@@ -1,8 +1,8 @@
 /** Origins and hosts that may use development sign-in with an email alone. */
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
+import { send } from '../../support/http-spec.js';
 import { type RunningNode, startNode } from '../../support/node.js';
-import { send } from '../../support/raw-http.js';
 
 const FLAGS = { '--chat-port': '0' };
 

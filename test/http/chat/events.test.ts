@@ -6,7 +6,7 @@ import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { chat } from '../../../application/chat/audience/audience.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { Session } from '../../../domain/chat/session.js';
-import { head, record, types } from '../../support/toy-audience.js';
+import { head, record, types } from '../../support/toy-service.js';
 
 const caller = {
   userId: 'ada',

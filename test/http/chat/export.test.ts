@@ -1,8 +1,8 @@
 /** The export over HTTP and from the command line: complete, without tokens, streamed, and consistent under writes. */
 import { expect } from 'chai';
-import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
-import { run, start } from '../../support/command-line.js';
+import { ask, type Member } from '../../support/http-spec.js';
+import { run, start } from '../../support/server-process.js';
 
 describe('export of the chat', function () {
   this.timeout(120_000);

@@ -1,9 +1,8 @@
 /** Access to the files of the chat over HTTP: who may read them, and until when. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import type { Answered, Member } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
-import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
+import { type ChatWorld, pdf, read, startChat, uploaded, uploadFile } from '../../support/chat-scenario.js';
+import type { Answered, Member } from '../../support/http-spec.js';
 
 describe('access to files of messages', function () {
   this.timeout(120_000);

@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { Answered } from '../../support/chat-client.js';
-import { SAMPLES } from '../../support/chat-file-fixtures.js';
-import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
-import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
+import { SAMPLES } from '../../support/chat-fixtures.js';
+import { type ChatWorld, pdf, read, startChat, uploaded, uploadFile } from '../../support/chat-scenario.js';
+import type { Answered } from '../../support/http-spec.js';
 
 const MEBIBYTE = 1024 * 1024;
 

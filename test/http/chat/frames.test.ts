@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { ask, EventStream, type Frame } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import { ask, EventStream, type Frame } from '../../support/http-spec.js';
 
 /** The required payload fields of each type, from the "Events" table of the specification. */
 const FIELDS: { readonly [type: string]: readonly string[] } = {

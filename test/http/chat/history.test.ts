@@ -1,7 +1,7 @@
 /** The history of a message over HTTP: all versions, streamed. */
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
 import { useChannel } from '../../support/chat-scenario.js';
+import type { Member } from '../../support/http-spec.js';
 
 interface Version {
   readonly content: string;

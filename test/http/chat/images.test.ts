@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
-import { SAMPLES } from '../../support/chat-file-fixtures.js';
+import { SAMPLES } from '../../support/chat-fixtures.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import type { Member } from '../../support/http-spec.js';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 /** Mailed links sign their owner in even when the session quota is used up. */
 import { expect } from 'chai';
-import { ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
+import { ask } from '../../support/http-spec.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const PASSWORD = 'correct horse';

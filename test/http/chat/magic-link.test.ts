@@ -1,9 +1,9 @@
 /** Magic-link mode over HTTP, with mail: only the newest link works, once, and answers do not reveal which users exist. */
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
-import { type Answered, ask } from '../../support/chat-client.js';
+import { alteredTokens } from '../../adapters/crypto/forged-tokens.js';
 import { type Chats, inMode, JWT_SECRET, startChats } from '../../support/chat-scenario.js';
-import { alteredTokens } from '../../support/forged-tokens.js';
+import { type Answered, ask } from '../../support/http-spec.js';
 import { type Letter, type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const status = ({ status }: Answered) => status;

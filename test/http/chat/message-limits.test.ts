@@ -1,8 +1,8 @@
 /** Message limits per minute, for users and webhooks. */
 import { expect } from 'chai';
 import { chatSettings } from '../../../application/chat/settings.js';
-import { type Answered, ask, type Member, type RequestOptions } from '../../support/chat-client.js';
 import { type ChatNodes, useChat } from '../../support/chat-scenario.js';
+import { type Answered, ask, type Member, type RequestOptions } from '../../support/http-spec.js';
 
 const MESSAGES = 'chat.messagesPerMinute';
 const WEBHOOK_MESSAGES = 'chat.webhookMessagesPerMinute';

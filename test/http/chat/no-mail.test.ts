@@ -1,7 +1,7 @@
 /** Password mode without a mail server: adding a user without a password sends no invitation, and tells the admin. */
 import { expect } from 'chai';
-import { ask } from '../../support/chat-client.js';
 import { inMode, useChat } from '../../support/chat-scenario.js';
+import { ask } from '../../support/http-spec.js';
 
 const PASSWORD = 'correct horse battery';
 

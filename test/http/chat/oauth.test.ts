@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { ask } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-scenario.js';
+import { ask } from '../../support/http-spec.js';
 import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth-provider.js';
 
 const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };

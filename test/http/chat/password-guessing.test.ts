@@ -1,7 +1,7 @@
 /** Limits on guessing passwords: ten failures for an email from a network, and fifty from a network. */
 import { expect } from 'chai';
-import { type Answered, ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
+import { type Answered, ask } from '../../support/http-spec.js';
 
 const PASSWORD = 'correct horse';
 const status = ({ status }: Answered) => status;

@@ -1,7 +1,7 @@
 /** Password mode over HTTP, with mail: initial password, sign-in, registration, invitations and resets. */
 import { expect } from 'chai';
-import { type Answered, ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
+import { type Answered, ask } from '../../support/http-spec.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const PASSWORD = 'correct horse';

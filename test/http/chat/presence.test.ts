@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { ask, EventStream, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, EventStream, type Member } from '../../support/http-spec.js';
 
 describe('presence of chat users', function () {
   this.timeout(90_000);

@@ -1,7 +1,7 @@
 /** Hourly quotas on the changes and uploads of a user; admins have none. */
 import { expect } from 'chai';
-import { ask, type Member, type RequestOptions } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, type Member, type RequestOptions } from '../../support/http-spec.js';
 
 describe('quotas of a user', function () {
   this.timeout(60_000);

@@ -1,8 +1,8 @@
 /** Concurrent requests on one node and on two: unique names, and read-your-writes across nodes. */
 import { expect } from 'chai';
 import { maxPosition } from '../../../application/consistency/index.js';
-import { ask } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import { ask } from '../../support/http-spec.js';
 
 const ROUNDS = 50;
 

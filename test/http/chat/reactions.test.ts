@@ -1,8 +1,8 @@
 /** Reactions to messages over HTTP. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { EventStream, type Member } from '../../support/chat-client.js';
 import { useChannel } from '../../support/chat-scenario.js';
+import { EventStream, type Member } from '../../support/http-spec.js';
 
 describe('reactions in the chat', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** The hourly limit on registrations from one network. */
 import { expect } from 'chai';
-import { ask } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask } from '../../support/http-spec.js';
 
 const PASSWORD = 'correct horse battery';
 

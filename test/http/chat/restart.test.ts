@@ -12,8 +12,8 @@ import type { Service } from '../../../bin/node/service.js';
 import { chat } from '../../../bin/services/chat.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
-import { ask, devLogin } from '../../support/chat-client.js';
 import { added, erased, removed, renamed } from '../../support/chat-user-fixtures.js';
+import { ask, devLogin } from '../../support/http-spec.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 const BATCH = 500;

@@ -1,8 +1,8 @@
 /** Property: reading the chat and then applying its event frames equals reading it later. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { ask, EventStream, type Frame, type Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
+import { ask, EventStream, type Frame, type Member } from '../../support/http-spec.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
 type Any = any;

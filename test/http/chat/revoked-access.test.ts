@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, type Member } from '../../support/http-spec.js';
 
 describe('access revoked during a request', function () {
   this.timeout(120_000);

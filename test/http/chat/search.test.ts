@@ -1,8 +1,8 @@
 /** Searching over HTTP: matches, visibility and order, and equality with a full scan. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, type Member } from '../../support/http-spec.js';
 
 interface Found {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Server settings of the chat over HTTP, on two nodes. */
 import { expect } from 'chai';
-import { ask, EventStream } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, EventStream } from '../../support/http-spec.js';
 
 describe('settings of the chat server', function () {
   this.timeout(60_000);

@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-scenario.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/http-spec.js';
 
 const status = ({ status }: Answered) => status;
 

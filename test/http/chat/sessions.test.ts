@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { chat } from '../../../bin/services/chat.js';
-import { ask, devLogin, EventStream } from '../../support/chat-client.js';
+import { ask, devLogin, EventStream } from '../../support/http-spec.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 const FLAGS = { '--chat-port': '0' };

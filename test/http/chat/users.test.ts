@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
-import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/chat-client.js';
+import { type Answered, ask, devLogin, EventStream, type Member } from '../../support/http-spec.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 describe('users of the chat', function () {

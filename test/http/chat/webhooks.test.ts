@@ -1,8 +1,8 @@
 /** Webhooks over HTTP, on two nodes: creation, messages, tokens and events. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { ask, EventStream, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-scenario.js';
+import { ask, EventStream, type Member } from '../../support/http-spec.js';
 
 describe('webhooks of the chat', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** Access to the log service, in particular by web pages of other sites. */
 import { expect } from 'chai';
 import { type LogsAccess, logsPolicy } from '../../../adapters/http/logs/policy.js';
-import { send } from '../../support/raw-http.js';
+import { send } from '../../support/http-spec.js';
 import { echo, serveToys, statusWith, type Toys } from '../toy-http-service.js';
 
 describe('log service without credentials', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting-fixtures.js';
 import { useMeeting } from '../../support/meeting-node.js';
 

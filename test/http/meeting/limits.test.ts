@@ -2,9 +2,9 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { send } from '../../support/http-spec.js';
 import { come, type MeetingMessage, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
-import { send } from '../../support/raw-http.js';
 
 const CODES = ['INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE'];
 

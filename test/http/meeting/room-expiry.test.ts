@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 import { DAY, joinRoom, leaveRoom, openRoom } from '../../support/meeting-fixtures.js';
 import { useMeeting } from '../../support/meeting-node.js';
 

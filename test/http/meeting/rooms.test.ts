@@ -1,7 +1,7 @@
 /** Creating meeting rooms over HTTP: options, answers and rejections. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { ask } from '../../support/chat-client.js';
+import { ask } from '../../support/http-spec.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const ROOM_ID = /^[A-HJKMNP-Z2-9]{6}$/;

@@ -3,9 +3,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { ask } from '../../support/chat-client.js';
+import { ask, send, sendBytes } from '../../support/http-spec.js';
 import { useMeeting } from '../../support/meeting-node.js';
-import { send, sendBytes } from '../../support/raw-http.js';
 
 const SEVEN = {
   'access-control-allow-origin': '*',

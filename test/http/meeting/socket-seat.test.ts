@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createSocketSeats } from '../../../adapters/http/meeting/socket-seat.js';
 import { frame } from '../../../adapters/realtime/relay/sink.js';
-import { record, types } from '../../support/toy-audience.js';
+import { record, types } from '../../support/toy-service.js';
 
 const message = (type: string) => frame({ type });
 

@@ -17,8 +17,7 @@ import type { ClusterSignaling } from '../../../application/meeting/signaling-po
 import { type Clock, type Quota, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { record, types } from '../../support/toy-audience.js';
-import { context } from '../../support/toy-service.js';
+import { context, record, types } from '../../support/toy-service.js';
 
 const roomId = 'ABC234';
 /** Allows opening any number of rooms. */

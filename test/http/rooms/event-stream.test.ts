@@ -8,7 +8,7 @@ import type { RevealedEvent } from '../../../application/ports/index.js';
 import { rooms } from '../../../application/rooms/audience.js';
 import type { RoomEvent } from '../../../domain/rooms/room.js';
 import { burned, created, erased, expired, HOUR, joined, roomId } from '../../support/room-fixtures.js';
-import { record, types } from '../../support/toy-audience.js';
+import { record, types } from '../../support/toy-service.js';
 
 const recorded = (event: RoomEvent, index: number) =>
   ({ ...event, position: BigInt(index + 1), erased: false }) as unknown as RevealedEvent<RoomEvent>;

@@ -14,8 +14,7 @@ import { hitsCollected } from '../../../domain/analytics/hit.js';
 import { DAYS, type DayRow, days } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import { collectionName } from '../../../projections/kernel/projection.js';
-import { deliveries, happened } from '../../support/analytics-deliveries.js';
-import { entriesOf } from '../../support/analytics-fixtures.js';
+import { deliveries, entriesOf, happened } from '../../support/analytics-fixtures.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;

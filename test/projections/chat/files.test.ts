@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileCommand, type FileEvent, file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { files } from '../../../projections/chat/files.js';
-import { attach, detach, FILE, release, review, upload } from '../../support/chat-file-fixtures.js';
-import { CHANNEL, NOON } from '../../support/chat-message-fixtures.js';
+import { attach, CHANNEL, detach, FILE, NOON, release, review, upload } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 import { projectionSpec } from '../../support/projection-spec.js';
 

@@ -30,7 +30,7 @@ import {
   startConversation,
   unpin,
   unreact,
-} from '../../support/chat-message-fixtures.js';
+} from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 import { projectionSpec, type ShownRow, sealed } from '../../support/projection-spec.js';
 

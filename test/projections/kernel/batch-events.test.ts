@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
 import { type BatchLimits, batchEvents } from '../../../projections/kernel/build.js';
 import { eventAt } from '../../support/memory-ports.js';
-import { useBuildWorld } from '../../support/memory-rebuild.js';
+import { useBuildWorld } from './memory-builds.js';
 
 describe('batches that are gathered', () => {
   const world = useBuildWorld();

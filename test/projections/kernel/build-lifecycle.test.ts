@@ -7,8 +7,8 @@ import { createActiveBuilds } from '../../../projections/kernel/active-builds.js
 import type { Progress } from '../../../projections/kernel/build.js';
 import { newRun, runOf } from '../../../projections/kernel/projection.js';
 import { BuildInProgress, rebuildsOf } from '../../../projections/kernel/rebuild.js';
-import { LEASE, useBuildWorld } from '../../support/memory-rebuild.js';
 import { contents } from '../../support/toy-service.js';
+import { LEASE, useBuildWorld } from './memory-builds.js';
 
 describe('the life of a build', () => {
   const world = useBuildWorld();

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { RETIRE_AFTER_MS } from '../../../projections/kernel/build.js';
 import { fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 import { eventAt } from '../../support/memory-ports.js';
-import { shelf, useProjecting } from '../../support/memory-projector.js';
 import { contents } from '../../support/toy-service.js';
+import { shelf, useProjecting } from './memory-builds.js';
 
 describe('the projector between builds', () => {
   const world = useProjecting();

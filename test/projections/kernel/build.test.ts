@@ -4,8 +4,8 @@ import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { type Position, type Subscribe, UnavailableError } from '../../../application/ports/index.js';
 import { awaitBuilt, type BuildUntilOptions, buildUntil, type Progress } from '../../../projections/kernel/build.js';
-import { LEASE, useBuildWorld } from '../../support/memory-rebuild.js';
 import { contents } from '../../support/toy-service.js';
+import { LEASE, useBuildWorld } from './memory-builds.js';
 
 const MORE_THAN_A_BATCH = Array.from({ length: 9000 }, (_, index) => BigInt(index + 1));
 

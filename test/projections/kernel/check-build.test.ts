@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { Position } from '../../../application/ports/index.js';
 import type { Builds, Row } from '../../../projections/kernel/projection.js';
-import { useBuildWorld } from '../../support/memory-rebuild.js';
 import { contents } from '../../support/toy-service.js';
+import { useBuildWorld } from './memory-builds.js';
 
 describe('a build that is only to compare', () => {
   const world = useBuildWorld();

@@ -3,8 +3,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { ReadModel } from '../../../projections/kernel/projection.js';
 import { eventAt } from '../../support/memory-ports.js';
-import { shelf, useProjecting } from '../../support/memory-projector.js';
 import { contents } from '../../support/toy-service.js';
+import { shelf, useProjecting } from './memory-builds.js';
 
 const LEASE = 'projector:toys';
 

@@ -11,7 +11,7 @@ import type { Projection } from '../../../projections/kernel/projection.js';
 import type { Projector } from '../../../projections/kernel/projector.js';
 import { createRebuilder } from '../../../projections/kernel/rebuild.js';
 import { type FakeClock, fakeClock } from '../../support/fake-clock.js';
-import { project } from '../../support/projector.js';
+import { project } from '../../support/test-kernel.js';
 import { box, context, startToys, type ToyPut } from '../../support/toy-service.js';
 
 /** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */

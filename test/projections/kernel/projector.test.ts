@@ -11,7 +11,7 @@ import type { Kernel } from '../../../bin/node/kernel.js';
 import type { ProjectionSwitched } from '../../../domain/shared/active-projection.js';
 import { collectionName } from '../../../projections/kernel/projection.js';
 import type { Projector } from '../../../projections/kernel/projector.js';
-import { project } from '../../support/projector.js';
+import { project } from '../../support/test-kernel.js';
 import { box, contents, context, startToys } from '../../support/toy-service.js';
 
 interface BoxRow {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Projector } from '../../../projections/kernel/projector.js';
-import { project } from '../../support/projector.js';
+import { project } from '../../support/test-kernel.js';
 import { box, contents, context, startToys } from '../../support/toy-service.js';
 
 /** Several of them do not come in together. */

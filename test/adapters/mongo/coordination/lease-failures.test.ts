@@ -7,7 +7,7 @@ import { createLeases } from '../../../../adapters/mongo/coordination/leases.js'
 import { STORE_CALL_MS } from '../../../../application/concurrency/deadline.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
-import { given, isHeld, LEASE_MS, useLeases } from '../../../support/mongo-leases.js';
+import { given, isHeld, LEASE_MS, useLeases } from './mongo-leases.js';
 
 describe('a lease during failures', () => {
   const nodes = useLeases({ ownProcess: true });

@@ -6,7 +6,7 @@ import { Long } from 'mongodb';
 import { createLeases } from '../../../../adapters/mongo/coordination/leases.js';
 import type { Lease } from '../../../../application/ports/index.js';
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
-import { given, isHeld, LEASE_MS, useLeases } from '../../../support/mongo-leases.js';
+import { given, isHeld, LEASE_MS, useLeases } from './mongo-leases.js';
 
 describe('a lease', () => {
   const nodes = useLeases();

@@ -11,7 +11,7 @@ import { UnavailableError } from '../../../../application/ports/index.js';
 import { createVault, type KeyStore } from '../../../../application/secrets/vault.js';
 import { encryptSnapshots } from '../../../../application/subscription/encrypted-snapshots.js';
 import type { Snapshots } from '../../../../application/subscription/restore-fold.js';
-import { interrupted } from '../../../support/key-databases.js';
+import { interrupted } from '../key-databases.js';
 
 const MOST_BYTES = 1024 * 1024;
 const POSITION = 9_007_199_254_740_993n;

@@ -19,7 +19,7 @@ import {
   SUBJECTS,
   useKeyDatabases,
   withoutPrimary,
-} from '../../../support/key-databases.js';
+} from '../key-databases.js';
 
 describe('the key database', function () {
   this.timeout(120_000);

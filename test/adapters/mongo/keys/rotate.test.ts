@@ -21,7 +21,7 @@ import {
   rowsOf,
   SUBJECTS,
   useKeyDatabases,
-} from '../../../support/key-databases.js';
+} from '../key-databases.js';
 
 describe('the secret of the key database', function () {
   this.timeout(120_000);

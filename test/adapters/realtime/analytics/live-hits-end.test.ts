@@ -6,7 +6,7 @@ import type { LiveEvent } from '../../../../application/subscription/live-feed.j
 import type { catalog, Hit } from '../../../../domain/analytics/catalog.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
 import { eventAt } from '../../../support/memory-ports.js';
-import { type Recording, record, types } from '../../../support/toy-audience.js';
+import { type Recording, record, types } from '../../../support/toy-service.js';
 
 const HOUR = 3_600_000;
 

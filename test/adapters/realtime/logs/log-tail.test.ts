@@ -13,7 +13,7 @@ import type { JsonObject } from '../../../../domain/logs/json.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { recordId } from '../../../../domain/logs/record-id.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
-import { countRounds } from '../../../support/event-loop.js';
+import { countRounds } from '../../../support/fake-clock.js';
 import { eventAt } from '../../../support/memory-ports.js';
 
 interface Client extends Sink {

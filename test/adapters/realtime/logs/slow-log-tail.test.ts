@@ -11,7 +11,7 @@ import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { recordId } from '../../../../domain/logs/record-id.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { eventAt } from '../../../support/memory-ports.js';
-import { type Recording, record } from '../../../support/toy-audience.js';
+import { type Recording, record } from '../../../support/toy-service.js';
 
 const recordsOf = async ({ data, position }: StoredBatch) =>
   (JSON.parse(data.secret) as JsonObject[]).map((each, place) => ({

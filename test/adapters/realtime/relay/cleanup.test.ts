@@ -1,6 +1,6 @@
 /** Frames about erased subjects are dropped from the resume buffer, and affected clients are told to reset. */
 import { expect } from 'chai';
-import { connectAs, entered, record, relayWith, said, types } from '../../../support/toy-audience.js';
+import { connectAs, entered, record, relayWith, said, types } from '../../../support/toy-service.js';
 
 describe('a relay that erases sent frames', () => {
   it('lets clients resume that have received everything', () => {

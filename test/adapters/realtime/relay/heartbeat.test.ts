@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
-import { at, record, types, wardAudience } from '../../../support/toy-audience.js';
+import { at, record, types, wardAudience } from '../../../support/toy-service.js';
 
 describe('a stream heartbeat', () => {
   it('advances the cursor so that a quiet client can still resume', async () => {

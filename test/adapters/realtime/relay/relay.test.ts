@@ -15,7 +15,7 @@ import {
   said,
   types,
   wardAudience,
-} from '../../../support/toy-audience.js';
+} from '../../../support/toy-service.js';
 
 /** Delivers everything in a room until it is burned. */
 const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {

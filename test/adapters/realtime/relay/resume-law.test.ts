@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { createResumeWindow } from '../../../../application/subscription/live-feed.js';
-import { at, record, types, type WardEvent, wardAudience } from '../../../support/toy-audience.js';
+import { at, record, types, type WardEvent, wardAudience } from '../../../support/toy-service.js';
 
 const ward = fc.constantFrom('w', 'v');
 const person = fc.constantFrom('ann', 'bob', 'cy');

@@ -12,7 +12,7 @@ import {
   said,
   types,
   wardAudience,
-} from '../../../support/toy-audience.js';
+} from '../../../support/toy-service.js';
 
 describe('a returning client', () => {
   it('gets a greeting from which it can resume at once', () => {

@@ -12,7 +12,7 @@ import {
   said,
   types,
   wardAudience,
-} from '../../../support/toy-audience.js';
+} from '../../../support/toy-service.js';
 
 describe('a relay of ephemeral messages', () => {
   it('sends large messages in turn when there is room, and never partially', async () => {

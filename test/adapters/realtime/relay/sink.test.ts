@@ -7,7 +7,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { createRelay, type Relay } from '../../../../adapters/realtime/relay/relay.js';
 import { openSse } from '../../../../adapters/realtime/relay/sink.js';
 import { echo, serveToys, type Toys } from '../../../http/toy-http-service.js';
-import { at, type WardEvent, type Wards, wardAudience } from '../../../support/toy-audience.js';
+import { at, type WardEvent, type Wards, wardAudience } from '../../../support/toy-service.js';
 
 const said = (text: string): WardEvent => ({ type: 'Said', data: { ward: 'w', text } });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
 import { fakeClock, useFakeIntervals } from '../../../support/fake-clock.js';
-import { at, entered, head, left, record, said, type WardEvent, wardAudience } from '../../../support/toy-audience.js';
+import { at, entered, head, left, record, said, type WardEvent, wardAudience } from '../../../support/toy-service.js';
 
 const KEY = 'person:ann';
 const BEAT_MS = 1000;

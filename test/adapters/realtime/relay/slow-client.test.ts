@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
 import { fakeClock, useFakeIntervals } from '../../../support/fake-clock.js';
-import { at, connectAs, entered, head, record, said, types, wardAudience } from '../../../support/toy-audience.js';
+import { at, connectAs, entered, head, record, said, types, wardAudience } from '../../../support/toy-service.js';
 
 const BEAT_MS = 1000;
 const KiB = 1024;

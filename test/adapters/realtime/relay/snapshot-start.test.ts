@@ -22,7 +22,7 @@ import {
   types,
   type WardEvent,
   wardAudience,
-} from '../../../support/toy-audience.js';
+} from '../../../support/toy-service.js';
 
 type Placed = RevealedEvent<WardEvent>;
 

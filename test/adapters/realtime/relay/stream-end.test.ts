@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import type { Audience } from '../../../../application/subscription/audience.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
-import { at, head, record, said, types } from '../../../support/toy-audience.js';
+import { at, head, record, said, types } from '../../../support/toy-service.js';
 
 type Thing =
   | DomainEvent<'Note', { to: readonly string[]; about?: string; also?: string }>

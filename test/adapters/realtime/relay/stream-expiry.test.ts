@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
-import { connectAs, head, record, relayWith, wardAudience } from '../../../support/toy-audience.js';
+import { connectAs, head, record, relayWith, wardAudience } from '../../../support/toy-service.js';
 
 describe('expiry of a relay stream', () => {
   it('ends it when its authority expires, and not before', async () => {

@@ -29,7 +29,7 @@ import {
   unpin,
   unreact,
   updateChannel,
-} from '../../../support/chat-message-fixtures.js';
+} from '../../../support/chat-fixtures.js';
 import {
   added,
   admin,
@@ -44,7 +44,7 @@ import {
 import { specOf } from '../../../support/decider-spec.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
 import { eventAt } from '../../../support/memory-ports.js';
-import { head, record } from '../../../support/toy-audience.js';
+import { head, record } from '../../../support/toy-service.js';
 
 const ROOT = 'root'.padEnd(22, '0');
 const HOUR = 3_600_000;

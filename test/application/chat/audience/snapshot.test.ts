@@ -22,7 +22,7 @@ import {
   deleteWebhook,
   eraseChannel,
   updateChannel,
-} from '../../../support/chat-message-fixtures.js';
+} from '../../../support/chat-fixtures.js';
 import {
   added,
   admin,

@@ -17,7 +17,7 @@ import {
   react,
   startConversation,
   unreact,
-} from '../../../support/chat-message-fixtures.js';
+} from '../../../support/chat-fixtures.js';
 import {
   added,
   admin,

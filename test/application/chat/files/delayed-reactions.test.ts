@@ -7,7 +7,7 @@ import { fileSubject } from '../../../../domain/chat/events/files.js';
 import { fileIdOf } from '../../../../domain/chat/file-names.js';
 import { messageStream } from '../../../../domain/chat/message.js';
 import { handlerFor } from '../../../../domain/shared/decider.js';
-import { SAMPLES } from '../../../support/chat-file-fixtures.js';
+import { SAMPLES } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 

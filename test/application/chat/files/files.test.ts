@@ -16,7 +16,7 @@ import { type ConfirmedClock, CorruptEventError } from '../../../../application/
 import { fileSubject } from '../../../../domain/chat/events/files.js';
 import { userSubject } from '../../../../domain/chat/events/roster.js';
 import { fileIdOf } from '../../../../domain/chat/file-names.js';
-import { SAMPLES } from '../../../support/chat-file-fixtures.js';
+import { SAMPLES } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 

@@ -4,7 +4,7 @@ import { estimateBytes } from '../../../../application/concurrency/estimate-size
 import { message } from '../../../../domain/chat/message.js';
 import { MAX_REPLIES } from '../../../../domain/chat/thread.js';
 import { evolveOf } from '../../../../domain/shared/decider.js';
-import { ADA, asUser, BOB, CYD, deleteReply, postMessage, postReply } from '../../../support/chat-message-fixtures.js';
+import { ADA, asUser, BOB, CYD, deleteReply, postMessage, postReply } from '../../../support/chat-fixtures.js';
 import { specOf } from '../../../support/decider-spec.js';
 
 describe('a thread of 100,000 replies', function () {

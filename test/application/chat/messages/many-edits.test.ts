@@ -7,7 +7,7 @@ import type { DecryptEvent } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
 import { channelSubject } from '../../../../domain/chat/events/channels.js';
 import { type MessageCommand, messageStream } from '../../../../domain/chat/message.js';
-import { CHANNEL, editMessage, pin, postMessage, react, unpin } from '../../../support/chat-message-fixtures.js';
+import { CHANNEL, editMessage, pin, postMessage, react, unpin } from '../../../support/chat-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
 

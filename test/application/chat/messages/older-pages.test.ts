@@ -7,7 +7,7 @@ import { createPageCache } from '../../../../application/chat/messages/page-cach
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messagingProjections } from '../../../../bin/services/chat/messaging.js';
 import { ROSTER, roster } from '../../../../domain/chat/roster.js';
-import { project } from '../../../support/projector.js';
+import { project } from '../../../support/test-kernel.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 

@@ -6,10 +6,10 @@ import { createAlerts } from '../../../../application/logs/alerts/manage.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { ALERT_POLICY_STREAM } from '../../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../../domain/shared/decider.js';
-import { memoryAlerts as fixture, NOON } from '../../../support/memory-alerts.js';
 import { taken } from '../../../support/memory-ingest.js';
 import { memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
+import { memoryAlerts as fixture, NOON } from './memory-alerts.js';
 
 const MINUTE = 60_000;
 const URL = 'https://hooks.example.com/T0/secret';

@@ -7,8 +7,8 @@ import { killOnExit } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-envelope.js';
 import { alertHistory } from '../../../../projections/logs/alerts.js';
-import { useAlerting } from '../../../support/alert-node.js';
 import { answer, type Respond } from '../../../support/webhook-receiver.js';
+import { useAlerting } from './alert-node.js';
 
 describe('alerting', function () {
   this.timeout(120_000);
@@ -159,7 +159,7 @@ describe('alerting', function () {
   });
 
   it('delivers what a node that was killed in the middle of it has raised', async () => {
-    const program = fileURLToPath(new URL('../../../support/alert-process.js', import.meta.url));
+    const program = fileURLToPath(new URL('./alert-process.js', import.meta.url));
     const name = randomUUID();
     const child = killOnExit(
       spawn(process.execPath, [program, alerting.servers.eventStoreUrl, alerting.servers.mongoUrl, name]),

@@ -5,7 +5,7 @@ import { alertPolicyAggregate } from '../../../../application/logs/alerts/aggreg
 import { ALERT_POLICY_STREAM } from '../../../../domain/logs/alert-events.js';
 import { alertPolicy } from '../../../../domain/logs/alert-policy.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
-import { useAlerting } from '../../../support/alert-node.js';
+import { useAlerting } from './alert-node.js';
 
 describe('the policy of alerting', function () {
   this.timeout(120_000);

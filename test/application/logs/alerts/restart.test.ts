@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { createAggregateStore } from '../../../../application/command/aggregate-store.js';
 import { alertAggregate, currentAlertPolicy } from '../../../../application/logs/alerts/aggregates.js';
 import { alertStream } from '../../../../domain/logs/alert.js';
-import { memoryAlerts as fixture } from '../../../support/memory-alerts.js';
 import { memoryWorld } from '../../../support/memory-kernel.js';
+import { memoryAlerts as fixture } from './memory-alerts.js';
 
 const URL = 'https://hooks.example.com/T0/secret';
 

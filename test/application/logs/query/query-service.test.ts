@@ -5,7 +5,7 @@ import { createSearcher, type SearcherPorts } from '../../../../application/logs
 import type { Block, BlockRef, RecordIndex } from '../../../../application/logs/record-index.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
-import { countRounds } from '../../../support/event-loop.js';
+import { countRounds } from '../../../support/fake-clock.js';
 
 const queriesOf = ({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) =>
   createLogQueries({ searcher: createSearcher(ports), budgetMs: ports.budgetMs, version });

@@ -13,8 +13,8 @@ import type { IdentifiedRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, type Order, parseCursor } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { filter, NOON, record } from '../../../domain/logs/arbitrary.js';
-import { grouping, keysOf } from '../../../support/log-groupings.js';
 import { type Batch, type MemoryIndex, memoryIndex } from '../../../support/memory-record-index.js';
+import { grouping, keysOf } from '../../../support/record-index.js';
 
 const batch: fc.Arbitrary<Batch> = fc.record({
   producerId: fc.constantFrom('api', 'web'),

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import type { Message } from '../../../../application/subscription/audience.js';
 import { type MeetingEvent, NAMELESS } from '../../../../domain/meeting/catalog.js';
 import { chatSent, reactionSent } from '../../../../domain/meeting/meeting-chat.js';
-import { told } from '../../../support/meeting-audience.js';
 import {
   ended,
   granted,
@@ -22,6 +21,7 @@ import {
   roomId,
   unlocked,
 } from '../../../support/meeting-fixtures.js';
+import { told } from './audience-spec.js';
 
 const message = (type: string, participantId: string, more: object = {}): Message => ({
   type,

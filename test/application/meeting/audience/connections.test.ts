@@ -1,7 +1,6 @@
 /** What the people of a meeting are told of connections that are lost and come back, and of meetings before theirs. */
 import { expect } from 'chai';
 import type { RoomEvent } from '../../../../domain/meeting/catalog.js';
-import { told } from '../../../support/meeting-audience.js';
 import {
   connectionLost,
   ended,
@@ -18,6 +17,7 @@ import {
   requested,
   roomId,
 } from '../../../support/meeting-fixtures.js';
+import { told } from './audience-spec.js';
 
 const about = (type: string, participantId: string, more: object = {}) => ({
   type,

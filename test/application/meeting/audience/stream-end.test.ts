@@ -4,7 +4,6 @@ import { createMeetingAudience } from '../../../../application/meeting/audience/
 import type { RevealedEvent } from '../../../../application/ports/index.js';
 import { route } from '../../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../../domain/meeting/catalog.js';
-import { told } from '../../../support/meeting-audience.js';
 import {
   ended,
   happened,
@@ -18,6 +17,7 @@ import {
   requested,
   roomId,
 } from '../../../support/meeting-fixtures.js';
+import { told } from './audience-spec.js';
 
 const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
 

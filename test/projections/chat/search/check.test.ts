@@ -1,6 +1,6 @@
 /** A check of the index of what was said: told is what it says, not how that lies there. */
 import { expect } from 'chai';
-import { type Said, startSearchIndex } from '../../../support/search-index.js';
+import { type Said, startSearchIndex } from './search-index.js';
 
 const COUNT = 600;
 const place = { channelId: 'one', author: 'ada' };

@@ -1,7 +1,7 @@
 /** The index of what was said when a channel is deleted: all of it goes, however much it is. */
 import { expect } from 'chai';
-import { NOON } from '../../../support/chat-message-fixtures.js';
-import { startSearchIndex } from '../../../support/search-index.js';
+import { NOON } from '../../../support/chat-fixtures.js';
+import { startSearchIndex } from './search-index.js';
 
 describe('the index of what was said in a deleted channel', function () {
   this.timeout(60_000);

@@ -5,8 +5,8 @@ import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
 import { foldText } from '../../../../domain/chat/text-search.js';
 import { search, searchOf } from '../../../../projections/chat/search/projection.js';
-import { NOON } from '../../../support/chat-message-fixtures.js';
-import { type Said, startSearchIndex } from '../../../support/search-index.js';
+import { NOON } from '../../../support/chat-fixtures.js';
+import { type Said, startSearchIndex } from './search-index.js';
 
 const PLACES = ['one', 'two', 'three'];
 const AUTHORS = ['ada', 'bob'];

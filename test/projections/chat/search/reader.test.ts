@@ -1,8 +1,8 @@
 /** How often readers of the index of what was said ask for rows: ahead, and once for all who want the same. */
 import { expect } from 'chai';
 import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
-import { NOON } from '../../../support/chat-message-fixtures.js';
-import { type Said, startSearchIndex } from '../../../support/search-index.js';
+import { NOON } from '../../../support/chat-fixtures.js';
+import { type Said, startSearchIndex } from './search-index.js';
 
 const about = (n: number) => ({
   messageId: `m${n}`,

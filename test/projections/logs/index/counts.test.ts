@@ -6,9 +6,16 @@ import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
 import type { BlockRef } from '../../../../application/logs/record-index.js';
 import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
-import { grouping, keysOf } from '../../../support/log-groupings.js';
 import { foundIn } from '../../../support/log-node.js';
-import { type IndexFixture, leisurely, many, requests, startIndexFixture } from '../../../support/record-index.js';
+import {
+  grouping,
+  type IndexFixture,
+  keysOf,
+  leisurely,
+  many,
+  requests,
+  startIndexFixture,
+} from '../../../support/record-index.js';
 
 describe('the counts of log records', function () {
   this.timeout(120_000);

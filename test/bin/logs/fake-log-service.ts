@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
-import { run } from './command-line.js';
+import { run } from '../../support/server-process.js';
 
 export interface Asked {
   readonly method: string;

@@ -4,13 +4,13 @@ import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engine
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
-import type { StoredSecret } from '../../adapters/crypto/wrapping.js';
-import { KEYS, type KeyRow } from '../../adapters/mongo/keys/key-rows.js';
-import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
-import { createStoredSecret } from '../../adapters/mongo/keys/keyring.js';
-import { rotate } from '../../adapters/mongo/keys/rotate.js';
-import { secretFile } from '../../adapters/platform/config/secret-file.js';
-import { UnavailableError } from '../../application/ports/index.js';
+import type { StoredSecret } from '../../../adapters/crypto/wrapping.js';
+import { KEYS, type KeyRow } from '../../../adapters/mongo/keys/key-rows.js';
+import { openKeys, type SecretSource } from '../../../adapters/mongo/keys/key-store.js';
+import { createStoredSecret } from '../../../adapters/mongo/keys/keyring.js';
+import { rotate } from '../../../adapters/mongo/keys/rotate.js';
+import { secretFile } from '../../../adapters/platform/config/secret-file.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 export const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map(
   (name) => `${name} secret of these tests, long enough`,

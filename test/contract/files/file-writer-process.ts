@@ -1,5 +1,5 @@
 /** A process that writes files into a directory and is killed in the middle: `<directory>`. Tells what it has begun. */
-import { createDirectoryStore } from '../../adapters/filesystem/directory-store.js';
+import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 
 const store = createDirectoryStore(process.argv[2]!);
 const half = await store.begin();

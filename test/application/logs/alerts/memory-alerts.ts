@@ -1,15 +1,15 @@
 /** Alerting over a log in memory: one node of a world, whose counts, webhook and clock are the test's. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
-import { deliveryReaction } from '../../application/logs/alerts/deliver.js';
-import { createEvaluation } from '../../application/logs/alerts/evaluate.js';
-import { createAlerts } from '../../application/logs/alerts/manage.js';
-import { createWebhookTester } from '../../application/logs/alerts/test-webhook.js';
-import type { WebhookOutcome, WebhookRequest } from '../../application/ports/webhooks.js';
-import { alertStream } from '../../domain/logs/alert.js';
-import { alertEvents } from '../../domain/logs/alert-events.js';
-import { taken } from './memory-ingest.js';
-import { memoryKernel, memoryWorld } from './memory-kernel.js';
-import { context } from './toy-service.js';
+import { deliveryReaction } from '../../../../application/logs/alerts/deliver.js';
+import { createEvaluation } from '../../../../application/logs/alerts/evaluate.js';
+import { createAlerts } from '../../../../application/logs/alerts/manage.js';
+import { createWebhookTester } from '../../../../application/logs/alerts/test-webhook.js';
+import type { WebhookOutcome, WebhookRequest } from '../../../../application/ports/webhooks.js';
+import { alertStream } from '../../../../domain/logs/alert.js';
+import { alertEvents } from '../../../../domain/logs/alert-events.js';
+import { taken } from '../../../support/memory-ingest.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toy-service.js';
 
 export const NOON = Date.UTC(2026, 10, 21, 12);
 const catalogs = [{ service: 'logs', events: alertEvents }];

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { ADMIN, type AnalyticsNodes, useAnalytics } from './analytics-node.js';
-import { complaintsOf, hasBrowser, startBrowser } from './browser.js';
-import { type Letter, type PostOffice, startPostOffice } from './smtp-server.js';
+import { ADMIN, type AnalyticsNodes, useAnalytics } from '../support/analytics-node.js';
+import { complaintsOf, hasBrowser, startBrowser } from '../support/browser.js';
+import { type Letter, type PostOffice, startPostOffice } from '../support/smtp-server.js';
 
 /** Who may sign in by a link. */
 export const ADA = 'ada@example.org';

@@ -2,16 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { Binary, type Db } from 'mongodb';
-import { aes256gcm } from '../../adapters/crypto/cipher.js';
-import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
-import { createBuilds } from '../../adapters/mongo/rows/row-store.js';
-import type { Lease, Position, RecordedEvent } from '../../application/ports/index.js';
-import { createVault } from '../../application/secrets/vault.js';
-import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { search } from '../../projections/chat/search/projection.js';
-import { createSearchIndex } from '../../projections/chat/search/reader.js';
-import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf } from '../../projections/chat/search/rows.js';
-import { type Apply, collectionName } from '../../projections/kernel/projection.js';
+import { aes256gcm } from '../../../../adapters/crypto/cipher.js';
+import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
+import { createBuilds } from '../../../../adapters/mongo/rows/row-store.js';
+import type { Lease, Position, RecordedEvent } from '../../../../application/ports/index.js';
+import { createVault } from '../../../../application/secrets/vault.js';
+import type { ChatEvent } from '../../../../domain/chat/catalog.js';
+import { search } from '../../../../projections/chat/search/projection.js';
+import { createSearchIndex } from '../../../../projections/chat/search/reader.js';
+import {
+  openDocs,
+  PACKS,
+  type PackRow,
+  RUNS,
+  type RunRow,
+  subjectOf,
+} from '../../../../projections/chat/search/rows.js';
+import { type Apply, collectionName } from '../../../../projections/kernel/projection.js';
 
 export type Said = ChatEvent<
   | 'MessagePosted'

@@ -1,9 +1,9 @@
 /** Who in a meeting is told what of an event, by what has happened before. */
-import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
-import type { RevealedEvent } from '../../application/ports/index.js';
-import { type Message, route } from '../../application/subscription/audience.js';
-import type { MeetingEvent } from '../../domain/meeting/catalog.js';
-import { NOON } from './meeting-fixtures.js';
+import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
+import type { RevealedEvent } from '../../../../application/ports/index.js';
+import { type Message, route } from '../../../../application/subscription/audience.js';
+import type { MeetingEvent } from '../../../../domain/meeting/catalog.js';
+import { NOON } from '../../../support/meeting-fixtures.js';
 
 const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { complaintsOf } from './browser.js';
+import { complaintsOf } from '../support/browser.js';
 
 export interface Tab {
   readonly page: Page;

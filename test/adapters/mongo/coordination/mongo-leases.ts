@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type MongoOptions, type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
-import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
-import { createLeases } from '../../adapters/mongo/coordination/leases.js';
-import type { Lease } from '../../application/ports/index.js';
-import { type FakeClock, fakeClock } from './fake-clock.js';
+import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
+import { createLeases } from '../../../../adapters/mongo/coordination/leases.js';
+import type { Lease } from '../../../../application/ports/index.js';
+import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
 
 export const LEASE_MS = 5000;
 

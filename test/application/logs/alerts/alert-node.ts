@@ -5,21 +5,20 @@ import { startEventStoreEngine } from '@annals/engines/internal/eventstore/engin
 import { startMongoEngine } from '@annals/engines/internal/mongo/engine.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
-import { alertRoutes } from '../../adapters/http/logs/alerts.js';
-import { listen } from '../../adapters/http/server/http-server.js';
-import { sameOrigin } from '../../adapters/http/server/policy.js';
-import type { RecordCounts } from '../../application/logs/alerts/evaluate.js';
-import { type Reaction, runReaction } from '../../application/subscription/reaction-runner.js';
-import { runPeriodically } from '../../application/subscription/scheduled-job.js';
-import type { Kernel } from '../../bin/node/kernel.js';
-import { connectAlerting } from '../../bin/services/logs/alerting.js';
-import { alertEvents } from '../../domain/logs/alert-events.js';
-import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
-import type { LogsEvent } from '../../domain/logs/catalog.js';
-import { alertHistory } from '../../projections/logs/alerts.js';
-import { project } from './projector.js';
-import { startServiceKernel } from './test-kernel.js';
-import { type Receiver, startReceiver } from './webhook-receiver.js';
+import { alertRoutes } from '../../../../adapters/http/logs/alerts.js';
+import { listen } from '../../../../adapters/http/server/http-server.js';
+import { sameOrigin } from '../../../../adapters/http/server/policy.js';
+import type { RecordCounts } from '../../../../application/logs/alerts/evaluate.js';
+import { type Reaction, runReaction } from '../../../../application/subscription/reaction-runner.js';
+import { runPeriodically } from '../../../../application/subscription/scheduled-job.js';
+import type { Kernel } from '../../../../bin/node/kernel.js';
+import { connectAlerting } from '../../../../bin/services/logs/alerting.js';
+import { alertEvents } from '../../../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../../../domain/logs/alert-policy.js';
+import type { LogsEvent } from '../../../../domain/logs/catalog.js';
+import { alertHistory } from '../../../../projections/logs/alerts.js';
+import { project, startServiceKernel } from '../../../support/test-kernel.js';
+import { type Receiver, startReceiver } from '../../../support/webhook-receiver.js';
 
 /**
  * Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. They run
