@@ -50,14 +50,14 @@ describe('search by attachment names', function () {
       };
       expect(await matchingNames()).to.deep.equal([names[0], names[1]]);
       await edit({ content: 'look again' });
-      expect(await matchingNames(), 'only the text').to.deep.equal([names[0], names[1]]);
+      expect(await matchingNames(), 'only the text changed').to.deep.equal([names[0], names[1]]);
       await edit({ attachments: [budget, sketch] });
-      expect(await matchingNames(), 'others').to.deep.equal([names[1], names[2]]);
+      expect(await matchingNames(), 'other files').to.deep.equal([names[1], names[2]]);
       await edit({ attachments: [] });
-      expect(await matchingNames(), 'none').to.deep.equal([]);
+      expect(await matchingNames(), 'no files').to.deep.equal([]);
       expect(await found('again'), 'its text').to.include(id);
       await edit({ attachments: [plan] });
-      expect(await matchingNames(), 'one again').to.deep.equal([names[0]]);
+      expect(await matchingNames(), 'attached again').to.deep.equal([names[0]]);
     });
   }
 });

@@ -147,7 +147,7 @@ describe('messages of the chat', function () {
       expect(answered.body.error).to.be.a('string');
     }
     expect((await edit({ quotedMessageId: null })).status).to.equal(200);
-    expect((await edit({ quotedMessageId: quoted.id })).status, 'a quote anew').to.equal(400);
+    expect((await edit({ quotedMessageId: quoted.id })).status, 'a new quote').to.equal(400);
     const [latest] = await page();
     expect(latest).to.include({ content: 'look', quotedMessageId: null });
   });

@@ -40,8 +40,8 @@ describe('password guessing limits', function () {
     expect(refused.status).to.equal(429);
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 900);
     expect(refused.body.error).to.be.a('string');
-    expect(status(await from('192.0.2.99', 'bob', PASSWORD)), 'somebody else').to.equal(200);
-    expect(status(await from('192.0.2.1', 'max', PASSWORD)), 'from elsewhere').to.equal(200);
+    expect(status(await from('192.0.2.99', 'bob', PASSWORD)), 'another user').to.equal(200);
+    expect(status(await from('192.0.2.1', 'max', PASSWORD)), 'another network').to.equal(200);
   });
 
   it('block a network after fifty failures', async () => {

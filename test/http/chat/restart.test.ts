@@ -111,7 +111,7 @@ describe('restart of a chat with a long history', function () {
     await eventually(async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered);
     await close();
     await restart();
-    expect(read, 'by a snapshot').to.be.lessThan(RENAMES / 2);
+    expect(read, 'from a snapshot').to.be.lessThan(RENAMES / 2);
 
     const again = await rename('Hypatia', key);
     expect(again.body).to.deep.equal(first.body);

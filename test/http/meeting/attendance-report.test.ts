@@ -36,7 +36,7 @@ describe('attendance reports', () => {
       attendance('ABC234', token, caller).then(() => done.push(caller)),
     );
     await projectionProgress();
-    expect(pendingReads, 'at once').to.have.length(2);
+    expect(pendingReads, 'concurrent reads').to.have.length(2);
     let most = 0;
     for (let n = 0; n < reports.length; n++) {
       most = Math.max(most, pendingReads.length);

@@ -134,7 +134,7 @@ describe('attendance of a meeting', function () {
     await meetings.act(join(roomId, 'ada', 10));
     const kernel = await meetings.observer();
     const erase = () => createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
-    expect(await erase(), 'while it goes on').to.equal(0);
+    expect(await erase(), 'while the meeting is running').to.equal(0);
     await attendance(roomId, creatorToken).thenAnswered(200);
     await meetings.act(leave(roomId, 'ada', 20), end(roomId));
     expect(await erase()).to.equal(1);

@@ -217,7 +217,7 @@ describe('meeting waiting room', function () {
     ada!.send('room-unlocked');
     await ada!.answered();
     await again.answered();
-    expect(again.news(), 'no lock was lifted').to.deep.equal([]);
+    expect(again.news(), 'the room was not locked').to.deep.equal([]);
     const eve = await joinFrom('Eve', {}, '198.51.100.8');
     expect(eve.news()[0]).to.deep.equal(joined(eve, 'Eve'));
     eve.send('leave');
