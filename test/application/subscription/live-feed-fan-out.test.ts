@@ -53,7 +53,6 @@ describe('the live feed of a log', () => {
         begun: 0n,
         saved: { save: async () => {} },
         decryptEvent,
-        decryptLiveEvent: decryptEvent,
         subscriptions: table((event) => void told.push(event)),
         switched: (event) => void switched.push(event),
         logger: silentLogger,

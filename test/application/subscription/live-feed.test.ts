@@ -175,7 +175,7 @@ describe('the live feed', () => {
       asked();
       throw new UnavailableError('the key store is away');
     };
-    const { told, status, events } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
+    const { told, status, events } = follow({ ...kernel, decryptEvent });
     await asking;
     await new Promise(setImmediate);
     expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
@@ -194,7 +194,7 @@ describe('the live feed', () => {
       asked();
       throw new UnavailableError('the key store is away');
     };
-    const { ready, told, status } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
+    const { ready, told, status } = follow({ ...kernel, decryptEvent });
     await ready;
     away = true;
     await put('bear');
