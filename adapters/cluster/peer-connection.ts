@@ -29,11 +29,7 @@ export interface PeerOptions {
   readonly after: After;
 }
 
-export interface PeerConnection {
-  send(channel: string, message: ClusterMessage): void;
-  request(channel: string, target: string, message: ClusterMessage): Promise<boolean>;
-  close(): void;
-}
+export type PeerConnection = ReturnType<typeof createPeerConnection>;
 
 const OPEN_MS = 3000;
 /** Delay between attempts, growing from the first to the second. */
@@ -52,7 +48,7 @@ const ACKNOWLEDGEMENT_BYTES = 1024;
 /** The receiver closes the connection on a larger message, which would lose all others. */
 const isTooLarge = ({ body }: ClusterMessage) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
 
-export function createPeerConnection(options: PeerOptions): PeerConnection {
+export function createPeerConnection(options: PeerOptions) {
   const { nodeId, peerId, key, address, beats, onChange, onLost, onUnreachable, after } = options;
   const mutex = createKeyedMutex(Number.POSITIVE_INFINITY);
   const semaphore = createFairSemaphore(`requests to ${peerId}`, MAX_IN_FLIGHT_BYTES, Number.POSITIVE_INFINITY);
@@ -147,12 +143,12 @@ export function createPeerConnection(options: PeerOptions): PeerConnection {
   void stayConnected();
 
   return {
-    send(channel, message) {
+    send(channel: string, message: ClusterMessage) {
       const unread = open ? open.bufferedAmount : queuedBytes;
       if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onLost();
       sendBytes(encodeFrame({ channel, message }));
     },
-    request(channel, target, message) {
+    request(channel: string, target: string, message: ClusterMessage): Promise<boolean> {
       const tooLarge = isTooLarge(message);
       if (tooLarge) onLost();
       if (signal.aborted || tooLarge) return Promise.resolve(false);

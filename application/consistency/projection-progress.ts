@@ -10,25 +10,20 @@ const MAX_KEYS = 20_000;
 
 export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);
 
-/** A position that only advances, and those waiting for it. */
-export interface PositionTracker {
-  position(): Position;
-  advance(position: Position): void;
-  /** Resolves to true once the position is reached, to false on a timeout. */
-  wait(position: Position, timeoutMs?: number): Promise<boolean>;
-  hasWaiters(): boolean;
-}
+type PositionTracker = ReturnType<typeof createPositionTracker>;
 
-export function createPositionTracker(reached: Position = 0n): PositionTracker {
+/** A position that only advances, and those waiting for it. */
+export function createPositionTracker(reached: Position = 0n) {
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
   return {
     position: () => reached,
-    advance(position) {
+    advance(position: Position) {
       if (position <= reached) return;
       reached = position;
       for (const waiter of waiting) if (waiter.position <= reached) waiter.wake();
     },
-    async wait(position, timeoutMs = READ_TIMEOUT_MS) {
+    /** Resolves to true once the position is reached, to false on a timeout. */
+    async wait(position: Position, timeoutMs = READ_TIMEOUT_MS): Promise<boolean> {
       if (reached >= position) return true;
       await new Promise<void>((resolve) => {
         const wake = () => {
@@ -46,14 +41,10 @@ export function createPositionTracker(reached: Position = 0n): PositionTracker {
   };
 }
 
-/** Last position that this node has acknowledged per key, such as a stream or a channel. */
-export interface WritePositions {
-  note(key: string, position: Position): void;
-  /** Position that readers of a key must see. */
-  latest(key: string): Position;
-}
+export type WritePositions = ReturnType<typeof createWritePositions>;
 
-export function createWritePositions(): WritePositions {
+/** Last position that this node has acknowledged per key, such as a stream or a channel. */
+export function createWritePositions() {
   /** Latest position of an evicted key. */
   let evicted: Position = 0n;
   const positions = new LRUCache<string, Position>({
@@ -63,8 +54,10 @@ export function createWritePositions(): WritePositions {
     },
   });
   return {
-    note: (key, position) => void positions.set(key, maxPosition(positions.peek(key) ?? 0n, position)),
-    latest: (key) => positions.peek(key) ?? evicted,
+    note: (key: string, position: Position) =>
+      void positions.set(key, maxPosition(positions.peek(key) ?? 0n, position)),
+    /** Position that readers of a key must see. */
+    latest: (key: string): Position => positions.peek(key) ?? evicted,
   };
 }
 

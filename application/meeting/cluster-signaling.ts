@@ -1,14 +1,31 @@
 /** Relays signaling messages between participants, across nodes, directly to the node that holds the socket. */
 import type { MeetingEvent } from '../../domain/meeting/catalog.js';
-import type { RoomState } from '../../domain/meeting/state.js';
+import type { Person, RoomState } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
 import type { Audience } from '../subscription/index.js';
 import type { Rooms } from './audience/audience.js';
 import { isStillCurrent, type RepeatedCommand } from './audience/repeat-state.js';
-import type { ClusterSignaling, EphemeralMessage, LocalSignaling, Route } from './signaling-port.js';
+
+/** Sender and target, both in the same room; `node` is the process that holds the target's socket. */
+export interface Route {
+  readonly roomId: string;
+  readonly from: Pick<Person, 'id'>;
+  readonly to: Pick<Person, 'id' | 'node'>;
+}
+
+/** A message that is not stored. */
+export interface EphemeralMessage {
+  /** The serialized message. */
+  readonly json: string;
+  /**
+   * The repeated command (JSON) the message stems from; the message is dropped if it is outdated when its turn to
+   * be sent comes.
+   */
+  readonly repeats?: string | undefined;
+}
 
 export interface ClusterSignalingPorts {
-  readonly local: LocalSignaling;
+  readonly local: ReturnType<typeof createLocalSignaling>;
   readonly mesh: Cluster;
   /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
@@ -21,17 +38,13 @@ export interface ClusterSignalingPorts {
 /** Bytes of messages that wait for this node's rooms to catch up; messages beyond are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
+export type ClusterSignaling = ReturnType<typeof createClusterSignaling>;
+
 /**
  * Creates signaling across all nodes. Both the sending and the receiving node check that sender and target are in
  * the room.
  */
-export function createClusterSignaling({
-  local,
-  mesh,
-  room,
-  lastPosition,
-  awaitPosition,
-}: ClusterSignalingPorts): ClusterSignaling {
+export function createClusterSignaling({ local, mesh, room, lastPosition, awaitPosition }: ClusterSignalingPorts) {
   let waitingBytes = 0;
 
   const areConnected = ({ roomId, from, to }: Route, node: string): boolean => {
@@ -80,13 +93,18 @@ export function createClusterSignaling({
   mesh.hear(onMessage);
 
   return {
-    send(route, message) {
+    /** Sends immediately, in order. Recipients that leave too much unread are disconnected. */
+    send(route: Route, message: EphemeralMessage): void {
       if (!areConnected(route, mesh.nodeId)) return;
       const { to } = route;
       if (to.node === mesh.nodeId) local.send(to.id, message);
       else mesh.send(to.node, clusterMessage('tell', route, message));
     },
-    async sendWithBackpressure(route, message) {
+    /**
+     * Sends in order with other calls of this method to the same target. Resolves once the target's socket has
+     * drained, or the target is gone. Never rejects; never delivers part of a message.
+     */
+    async sendWithBackpressure(route: Route, message: EphemeralMessage): Promise<void> {
       if (!areConnected(route, mesh.nodeId)) return;
       const { to } = route;
       if (to.node === mesh.nodeId) await local.sendWithBackpressure(to.id, message);
@@ -102,22 +120,23 @@ interface SignalFrame {
 }
 
 /** The relay of this process. */
-export interface SignalRelayPort {
+interface SignalRelayPort {
   state(): Rooms;
   /** Returns the number of sockets reached. */
   sendEphemeral(keys: readonly string[], frame: SignalFrame): number;
   sendWithBackpressure(key: string, frame: SignalFrame): Promise<boolean>;
 }
 
-/** Creates signaling to participants connected to this process. */
-export function createLocalSignaling(relay: SignalRelayPort, audience: Audience<Rooms, MeetingEvent>): LocalSignaling {
+/** Creates signaling to participants connected to this process; both methods return whether the target was reached. */
+export function createLocalSignaling(relay: SignalRelayPort, audience: Audience<Rooms, MeetingEvent>) {
   const frameFor = (to: string, { json, repeats }: EphemeralMessage): SignalFrame => {
     if (repeats === undefined) return { json };
     const repeated: RepeatedCommand = JSON.parse(repeats);
     return { json, isStale: () => !isStillCurrent(audience, relay.state(), repeated, { to, json }) };
   };
   return {
-    send: (id, message) => relay.sendEphemeral([id], frameFor(id, message)) > 0,
-    sendWithBackpressure: (id, message) => relay.sendWithBackpressure(id, frameFor(id, message)),
+    send: (id: string, message: EphemeralMessage): boolean => relay.sendEphemeral([id], frameFor(id, message)) > 0,
+    sendWithBackpressure: (id: string, message: EphemeralMessage): Promise<boolean> =>
+      relay.sendWithBackpressure(id, frameFor(id, message)),
   };
 }

@@ -8,8 +8,8 @@ import type { Rejection } from '../../domain/shared/index.js';
 import { createRateLimiters, createTokenBucket } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
 import type { ParticipantRef } from './chat-messages.js';
+import type { ClusterSignaling, EphemeralMessage, Route } from './cluster-signaling.js';
 import { SIGNAL_BYTES } from './message-limits.js';
-import type { ClusterSignaling, EphemeralMessage, Route } from './signaling-port.js';
 
 export interface SignalPorts {
   readonly live: ClusterSignaling;

@@ -12,23 +12,7 @@ export interface Totals {
   readonly peak: number;
 }
 
-export interface RoomMetrics {
-  totals(): Totals;
-  /** Rooms created in advance that are empty, including those being created on this node. */
-  emptyRooms(): number;
-  /** Those of them created by this network. */
-  emptyRoomsOf(caller: string): number;
-  /** Counts a room that is being created, until `update` reports it or `failed` is called. */
-  reserve(roomId: string, caller: string): void;
-  failed(roomId: string): void;
-  /** Updates a room; undefined once it has ended. */
-  update(roomId: string, room: RoomState | undefined): void;
-  /** Records the position up to which all events have been counted. */
-  advance(position: Position): void;
-  lastPosition(): Position;
-  /** Resolves to true once the position is reached, to false on a timeout. */
-  awaitPosition(position: Position): Promise<boolean>;
-}
+export type RoomMetrics = ReturnType<typeof createRoomMetrics>;
 
 interface Counted {
   readonly people: number;
@@ -44,7 +28,7 @@ export function createRoomMetrics(
   rooms: Iterable<readonly [roomId: string, RoomState]>,
   position: Position,
   startPosition = position,
-): RoomMetrics {
+) {
   const counted = new Map<string, Counted>();
   const reserved = new Map<string, string>();
   const emptyByCreator = new Map<string, number>();
@@ -64,6 +48,7 @@ export function createRoomMetrics(
     else emptyByCreator.delete(madeBy);
   }
 
+  /** Updates a room; undefined once it has ended. */
   function update(roomId: string, room: RoomState | undefined) {
     const before = counted.get(roomId);
     const { people: { length: peopleInRoom } = [], madeBy } = room ?? {};
@@ -84,21 +69,26 @@ export function createRoomMetrics(
   for (const [roomId, room] of rooms) update(roomId, room);
 
   return {
-    totals: () => ({ rooms: counted.size, people, peak: Math.max(peak, people) }),
+    totals: (): Totals => ({ rooms: counted.size, people, peak: Math.max(peak, people) }),
+    /** Rooms created in advance that are empty, including those being created on this node. */
     emptyRooms: () => empty + reserved.size,
-    emptyRoomsOf(caller) {
+    /** Those of them created by this network. */
+    emptyRoomsOf(caller: string) {
       const expected = [...reserved.values()].filter((each) => each === caller).length;
       return (emptyByCreator.get(caller) ?? 0) + expected;
     },
-    reserve: (roomId, caller) => void reserved.set(roomId, caller),
-    failed: (roomId) => void reserved.delete(roomId),
+    /** Counts a room that is being created, until `update` reports it or `failed` is called. */
+    reserve: (roomId: string, caller: string) => void reserved.set(roomId, caller),
+    failed: (roomId: string) => void reserved.delete(roomId),
     update,
-    advance(position) {
+    /** Records the position up to which all events have been counted. */
+    advance(position: Position) {
       tracker.advance(position);
       updatePeak();
     },
     lastPosition: tracker.position,
-    awaitPosition: tracker.wait,
+    /** Resolves to true once the position is reached, to false on a timeout. */
+    awaitPosition: (position: Position) => tracker.wait(position),
   };
 }
 

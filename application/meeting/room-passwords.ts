@@ -10,21 +10,16 @@ export interface RoomPasswordPorts {
   readonly budget: Budget;
 }
 
-/**
- * Hashes and verifies passwords. `caller` identifies the network. Both methods throw `UnavailableError` if too
- * many hashes are queued.
- */
-export interface RoomPasswords {
-  /** Returns the salted hash as stored in the event. */
-  hash(password: string, caller: string): Promise<string>;
-  /** Whether the password matches the stored hash. */
-  matches(password: string, form: string, caller: string): Promise<boolean>;
-}
-
 /** Maximum cached verified passwords; two short strings each. */
 const MAX_CACHED = 10_000;
 
-export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts): RoomPasswords {
+export type RoomPasswords = ReturnType<typeof createRoomPasswords>;
+
+/**
+ * Hashes and verifies passwords. `caller` identifies the network. Both methods throw `UnavailableError` if too many
+ * hashes are queued.
+ */
+export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts) {
   /** Digest of the verified password by stored hash; useless to an attacker without the installation's key. */
   const verifiedDigests = new LRUCache<string, string>({ max: MAX_CACHED });
   const singleFlight = createSingleFlight();
@@ -45,13 +40,15 @@ export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswor
   }
 
   return {
-    async hash(password, caller) {
+    /** Returns the salted hash as stored in the event. */
+    async hash(password: string, caller: string): Promise<string> {
       const form = formOf(await withBudget(caller, (tenant) => hashing.hash(password, tenant)));
       verifiedDigests.set(form, digestOf(password, form));
       return form;
     },
 
-    matches(password, form, caller) {
+    /** Whether the password matches the stored hash. */
+    matches(password: string, form: string, caller: string): Promise<boolean> {
       const digest = digestOf(password, form);
       const verified = verifiedDigests.get(form);
       // Another digest means a wrong password: no two passwords share a salted hash.

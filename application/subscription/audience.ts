@@ -1,7 +1,7 @@
 /** Audience of a service: a pure fold of its events that decides which clients receive which messages. */
 import { type DomainEvent, ownEntry } from '../../domain/shared/index.js';
 import type { RevealedEvent } from '../ports/index.js';
-import type { Fold, SnapshotFormat } from './restore-fold.js';
+import type { Fold, SnapshotFormat } from './fold-snapshots.js';
 import type { StreamCursors } from './stream-cursors.js';
 
 /** Routing rules of a service. The type requires an entry for every event; events arrive in log order. */

@@ -1,7 +1,7 @@
 /** Encrypts personal data in snapshots, under the key of the person it is about. */
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import type { Vault } from '../ports/index.js';
-import type { Snapshots } from './restore-fold.js';
+import type { Snapshots } from './fold-snapshots.js';
 
 /** Snapshot part with a secret; undefined once erased. Other parts are stored unencrypted. */
 export interface SealedPart {

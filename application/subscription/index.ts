@@ -9,7 +9,15 @@ export {
   type StreamControl,
 } from './audience.js';
 export { encryptSnapshots, type SealedPart } from './encrypted-snapshots.js';
-export { type LeaderTask, runAsLeader, withLease } from './leader-election.js';
+export { type Parts, restoreFold, runSnapshotWriter, type SnapshotFormat, type Snapshots } from './fold-snapshots.js';
+export {
+  collectFailures,
+  type LeaderTask,
+  RETENTION_EVERY_MS,
+  runAsLeader,
+  runPeriodically,
+  withLease,
+} from './leader-election.js';
 export {
   type EventHandler,
   type Feed,
@@ -21,9 +29,6 @@ export {
   type WindowStart,
 } from './live-feed.js';
 export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
-export { type Parts, restoreFold, type SnapshotFormat, type Snapshots } from './restore-fold.js';
-export { collectFailures, RETENTION_EVERY_MS, runPeriodically } from './scheduled-job.js';
-export { runSnapshotWriter } from './snapshot-writer.js';
 export {
   advance,
   aggregateAt,

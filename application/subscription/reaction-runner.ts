@@ -163,29 +163,13 @@ async function react(
   }
 }
 
-/** Tracks the position up to which all events are processed, while their jobs finish in any order. */
-export interface ConcurrentProcessor {
-  /**
-   * Starts the job for the event at a position later than all before. Resolves when the job is done, or has called
-   * `release` and there is room for another; rejects with the failure of any job.
-   */
-  start(position: Position, job: (release: () => void) => Promise<void>): Promise<void>;
-  /** Reports that there are no more events up to here. */
-  advanceTo(position: Position): void;
-  lowWatermark(): Position;
-  /** Resolves when all started jobs have ended; rejects with the failure of any of them. */
-  drain(): Promise<void>;
-}
-
 /**
+ * Tracks the position up to which all events are processed, while their jobs finish in any order.
+ *
  * @param maxReleased Jobs that may run after having called `release`.
  * @param onReleasedDone Called when such a job has succeeded.
  */
-export function createConcurrentProcessor(
-  from: Position,
-  maxReleased: number,
-  onReleasedDone: () => void,
-): ConcurrentProcessor {
+export function createConcurrentProcessor(from: Position, maxReleased: number, onReleasedDone: () => void) {
   let latest = from;
   /** Jobs that run or have failed, in log order, each with the position before it. */
   const jobs = new Map<Promise<void>, Position>();
@@ -197,7 +181,11 @@ export function createConcurrentProcessor(
   }
 
   return {
-    async start(position, job) {
+    /**
+     * Starts the job for the event at a position later than all before. Resolves when the job is done, or has called
+     * `release` and there is room for another; rejects with the failure of any job.
+     */
+    async start(position: Position, job: (release: () => void) => Promise<void>): Promise<void> {
       throwFailure();
       let isReleased = false;
       let proceed = () => {};
@@ -231,10 +219,12 @@ export function createConcurrentProcessor(
         });
       throwFailure();
     },
-    advanceTo(position) {
+    /** Reports that there are no more events up to here. */
+    advanceTo(position: Position) {
       latest = position;
     },
-    lowWatermark: () => jobs.values().next().value ?? latest,
+    lowWatermark: (): Position => jobs.values().next().value ?? latest,
+    /** Resolves when all started jobs have ended; rejects with the failure of any of them. */
     async drain() {
       await Promise.all(jobs.keys());
       throwFailure();

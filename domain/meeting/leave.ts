@@ -7,7 +7,7 @@ import { applyEvents, isExpired, personOf, type RoomState } from './state.js';
 export const MAX_READABLE = 100;
 /**
  * Events those meetings may have together; beyond, the oldest are erased, so that the stream stays within its
- * limit (`stream-limit.ts`).
+ * limit (`room.ts`).
  */
 export const MAX_READABLE_EVENTS = 5000;
 

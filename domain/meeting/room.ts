@@ -1,7 +1,17 @@
 /** Decider of a meeting room. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
-import { admitNextWaiting, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom, returnToRoom } from './join.js';
+import {
+  admitNextWaiting,
+  type JoinRoom,
+  join,
+  type OpenRoom,
+  open,
+  type ReturnToRoom,
+  returnToRoom,
+  roomExists,
+  roomFull,
+} from './join.js';
 import {
   type EndRoom,
   type EraseMeeting,
@@ -16,7 +26,6 @@ import {
 } from './leave.js';
 import { decideParticipantAction, type ParticipantCommand } from './participant-actions.js';
 import { applyEvents, evolve, initialState, type RoomState } from './state.js';
-import { limitFor } from './stream-limit.js';
 
 export type RoomCommand =
   | OpenRoom
@@ -28,6 +37,47 @@ export type RoomCommand =
   | EndRoom
   | EraseMeeting
   | ParticipantCommand;
+
+const OWN_FLAGS_LIMIT = 20_000;
+const JOIN_LIMIT = 25_000;
+const MODERATION_LIMIT = 30_000;
+
+/**
+ * Stream length up to which each command may add events, because a command on an uncached room replays all of it. Own
+ * changes stop first, then joins, then moderation. All other commands are always possible: departures and endings are
+ * bounded by the number of people.
+ */
+const MAX_EVENTS: { readonly [type in RoomCommand['type']]?: number } = {
+  UpdateOneself: OWN_FLAGS_LIMIT,
+  RaiseHand: OWN_FLAGS_LIMIT,
+  LowerHand: OWN_FLAGS_LIMIT,
+  OpenRoom: JOIN_LIMIT,
+  JoinRoom: JOIN_LIMIT,
+  ReturnToRoom: MODERATION_LIMIT,
+  LockRoom: MODERATION_LIMIT,
+  UnlockRoom: MODERATION_LIMIT,
+  StartRecording: MODERATION_LIMIT,
+  StopRecording: MODERATION_LIMIT,
+  MuteParticipant: MODERATION_LIMIT,
+  UnmuteParticipant: MODERATION_LIMIT,
+  PromoteParticipant: MODERATION_LIMIT,
+};
+
+const tooLong: Rejection = {
+  rejected: 'meeting/too-long',
+  kind: 'limit',
+  detail: 'This room has reached its event limit; create another one',
+};
+
+/** Returns the rejection of a command that would exceed the limit. */
+function limitFor(type: RoomCommand['type'], state: RoomState): Rejection | undefined {
+  if (eventCountOf(state) < (MAX_EVENTS[type] ?? Number.POSITIVE_INFINITY)) return undefined;
+  return type === 'JoinRoom' ? roomFull : type === 'OpenRoom' ? roomExists : tooLong;
+}
+
+/** Counts the events in the log, over all meetings of the room. */
+const eventCountOf = ({ facts, readable }: RoomState): number =>
+  readable.reduce((sum, each) => sum + each.facts, facts);
 
 /**
  * Decides a command. The stream limit applies only to commands that produce events. After each, free places go to

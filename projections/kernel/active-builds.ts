@@ -11,21 +11,16 @@ export interface KnownBuild extends ActiveBuild {
   readonly revision: number;
 }
 
-export interface Served {
-  collection(projection: string): string | undefined;
-  /** Returns a function that looks up the collection of a projection. */
-  collectionOf(projection: string): () => string | undefined;
-  known(projection: string): KnownBuild | undefined;
-  adopt(build: KnownBuild): void;
-}
+export type Served = ReturnType<typeof createActiveBuilds>;
 
-export function createActiveBuilds(): Served {
+export function createActiveBuilds() {
   const builds = new Map<string, KnownBuild>();
   return {
-    collection: (projection) => builds.get(projection)?.collection,
-    collectionOf: (projection) => () => builds.get(projection)?.collection,
-    known: (projection) => builds.get(projection),
-    adopt(build) {
+    collection: (projection: string) => builds.get(projection)?.collection,
+    /** Returns a function that looks up the collection of a projection. */
+    collectionOf: (projection: string) => () => builds.get(projection)?.collection,
+    known: (projection: string) => builds.get(projection),
+    adopt(build: KnownBuild) {
       const current = builds.get(build.projection);
       if (!current || current.revision < build.revision) builds.set(build.projection, build);
     },

@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '../../application/ports/index.js';
 import { withLease } from '../../application/subscription/index.js';
-import { atOnceOf, type Builds, type ReadModel, selectionOf } from './projection.js';
+import { atOnceOf, type Builds, buildsPrefix, type ReadModel, runOf, selectionOf } from './projection.js';
 
 export interface Progress {
   readonly events: number;
@@ -68,6 +68,31 @@ export async function isResumable(
   const position = await checkpoints.read(collection);
   // Reads the head after the checkpoint, because both may advance in between.
   return position !== undefined && position <= (await head());
+}
+
+interface RetirementPorts extends Pick<BuildPorts, 'builds' | 'checkpoints'> {
+  readonly leases: Leases;
+  readonly head: () => Promise<Position>;
+}
+
+/**
+ * Drops builds older than the active one, also during a rebuild, which may wait for it. Without a running rebuild, also
+ * drops newer builds that cannot be resumed: without a checkpoint, or ahead of a log restored from a backup. Returns
+ * what it has dropped.
+ */
+export async function dropRetired(ports: RetirementPorts, projection: string, active = ''): Promise<readonly string[]> {
+  const all = await ports.builds.list(buildsPrefix({ name: projection }));
+  // Read after the list, which may contain a build that has just started.
+  const isRebuilding = (await ports.leases.holder(buildLease(projection))) !== undefined;
+  const dropped: string[] = [];
+  for (const collection of all) {
+    if (collection === active) continue;
+    const isNewer = runOf(collection) > runOf(active);
+    if (isNewer && (isRebuilding || (await isResumable(ports, collection)))) continue;
+    await dropBuild(ports, collection);
+    dropped.push(collection);
+  }
+  return dropped;
 }
 
 /** Retries a write while the store is unavailable, so that a short outage does not end a long build. */

@@ -80,7 +80,7 @@ export const collectionName = (model: ReadModel, run: string): string =>
   `${buildsPrefix(model)}${model.version}_${run}`;
 
 /** Name prefix of all builds of a read model, of any version. */
-export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll('.', '_')}_v`;
+export const buildsPrefix = ({ name }: Pick<ReadModel, 'name'>): string => `${name.replaceAll('.', '_')}_v`;
 
 /** Characters of the timestamp in a run id. */
 const TIME_LENGTH = 8;

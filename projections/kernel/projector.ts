@@ -14,18 +14,8 @@ import type {
 import { runAsLeader } from '../../application/subscription/index.js';
 import type { ProjectionSwitched } from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
-import { awaitBuilt, buildLease, dropBuild, isResumable, projectorLease, RETIRE_AFTER_MS } from './build.js';
-import { createCheckpointWriter } from './checkpoint-writer.js';
-import {
-  type Apply,
-  atOnceOf,
-  type Builds,
-  buildsPrefix,
-  debounceMsOf,
-  type ProjectorGroup,
-  type ReadModel,
-  runOf,
-} from './projection.js';
+import { awaitBuilt, dropRetired, projectorLease, RETIRE_AFTER_MS } from './build.js';
+import { type Apply, atOnceOf, type Builds, debounceMsOf, type ProjectorGroup, type ReadModel } from './projection.js';
 
 export interface ProjectorOptions {
   readonly group: ProjectorGroup;
@@ -66,6 +56,7 @@ interface Target {
   apply: Apply;
   position: Position;
   readonly lease: Lease;
+  /** Set by the checkpoint writer; called when the position has advanced. */
   onAdvance(): void;
 }
 
@@ -103,12 +94,11 @@ export function runProjector(options: ProjectorOptions): Projector {
       failed: (err) => logger.warn({ err, group }, 'failed to save checkpoint; retrying'),
     });
     try {
-      const prefixes = [`${service}.`];
       // Reports the checkpoints, so that readers need not wait for the next event.
       for (const each of targets) if (each.position > 0n) advanced(each.projection.name, each.position);
       const debounceMs = debounceMsOf(projections, DEBOUNCE_MS);
-      const start = from === 0n ? 'start' : from;
-      for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
+      const selection = { prefixes: [`${service}.`], from: from === 0n ? ('start' as const) : from, signal: stop };
+      for await (const batch of follow({ ...selection, ...atOnceOf(projections) })) {
         await apply(batch, targets, stop);
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;
@@ -214,28 +204,17 @@ export function runProjector(options: ProjectorOptions): Projector {
 
   /** Removes retired builds only if this node still leads then: another one may know of a newer build. */
   function removeRetiredLater(stop: AbortSignal) {
-    setTimeout(() => {
-      if (!stop.aborted) removeRetired().catch(() => {});
-    }, RETIRE_AFTER_MS).unref();
+    setTimeout(() => stop.aborted || removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
   }
 
-  /**
-   * Drops builds older than the active one, also during a rebuild, which may wait for it. Without a running rebuild,
-   * also drops newer builds that cannot be resumed: without a checkpoint, or ahead of a log restored from a backup.
-   */
   async function removeRetired() {
-    for (const projection of projections) {
-      const all = await builds.list(buildsPrefix(projection));
-      // Read after the list, which may contain a build that has just started.
-      const isRebuilding = (await leases.holder(buildLease(projection.name))) !== undefined;
-      const active = served.collection(projection.name) ?? '';
-      for (const collection of all) {
-        if (collection === active) continue;
-        const isNewer = runOf(collection) > runOf(active);
-        if (isNewer && (isRebuilding || (await isResumable({ checkpoints, head }, collection)))) continue;
-        await dropBuild({ builds, checkpoints }, collection);
-        logger.info({ projection: projection.name, collection }, 'retired build dropped');
-      }
+    for (const { name: projection } of projections) {
+      const dropped = await dropRetired(
+        { builds, checkpoints, leases, head },
+        projection,
+        served.collection(projection),
+      );
+      for (const collection of dropped) logger.info({ projection, collection }, 'retired build dropped');
     }
   }
 
@@ -256,5 +235,66 @@ export function runProjector(options: ProjectorOptions): Projector {
       onFailure: (err) => logger.error({ err, group }, 'projector stopped; restarting'),
       signal,
     }),
+  };
+}
+
+interface CheckpointWriterOptions {
+  /** Saves checkpoints; false if another leader has saved them meanwhile. */
+  readonly advance: (positions: { readonly [collection: string]: Position }) => Promise<boolean>;
+  readonly refused: () => void;
+  /** Called on every failure; saving is retried with backoff. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Milliseconds from a change to the save. */
+const SAVE_MS = 50;
+
+/**
+ * Creates a writer that saves the positions of builds in the background, soon after they have advanced, until `end`,
+ * which saves once more.
+ */
+export function createCheckpointWriter(
+  targets: readonly Pick<Target, 'collection' | 'position' | 'onAdvance'>[],
+  { advance, refused, failed }: CheckpointWriterOptions,
+) {
+  let saved = new Map<string, Position>();
+  let saving: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let delayMs = SAVE_MS;
+  let isEnded = false;
+  const unsaved = () => targets.filter(({ collection, position }) => position > (saved.get(collection) ?? 0n));
+
+  async function save() {
+    const current = new Map(targets.map(({ collection, position }) => [collection, position]));
+    const changes = Object.fromEntries(unsaved().map(({ collection, position }) => [collection, position]));
+    try {
+      if (await advance(changes)) saved = current;
+      else refused();
+      delayMs = SAVE_MS;
+    } catch (error) {
+      delayMs = Math.min(delayMs * 2, BACKOFF_MS.max);
+      failed(error);
+    }
+  }
+
+  function scheduleSave() {
+    if (isEnded) return;
+    timer ??= setTimeout(() => {
+      saving = save().finally(() => {
+        timer = undefined;
+        if (unsaved().length > 0) scheduleSave();
+      });
+    }, delayMs);
+  }
+
+  for (const each of targets) each.onAdvance = scheduleSave;
+  scheduleSave();
+  return {
+    async end() {
+      isEnded = true;
+      clearTimeout(timer);
+      await saving;
+      await save();
+    },
   };
 }

@@ -22,12 +22,12 @@ import {
   buildLease,
   buildStopped,
   buildUntil,
-  dropBuild,
+  dropRetired,
   isResumable,
   type Progress,
   projectorLease,
 } from './build.js';
-import { buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
+import { collectionName, groupOf, type ReadModel, runOf } from './projection.js';
 import { type CheckOptions, type CheckPorts, type Difference, differences } from './verify.js';
 
 export interface RebuildPorts extends CheckPorts {
@@ -175,7 +175,7 @@ export function createRebuilder(ports: RebuildPorts) {
     signal: AbortSignal,
     { onProgress }: Pick<BuildOptions, 'onProgress'>,
   ): Promise<string> {
-    await dropRetired(projection);
+    await dropIfUnused(projection);
     const collection = (await findUnfinished(projection)) ?? (await newCollection(projection));
     let events = 0;
     const buildTo = async (until: Position) => {
@@ -202,11 +202,10 @@ export function createRebuilder(ports: RebuildPorts) {
   }
 
   /** Drops retired builds while no projector runs, which would drop them once no node reads them. */
-  async function dropRetired(projection: ReadModel): Promise<void> {
+  async function dropIfUnused(projection: ReadModel): Promise<void> {
     if (await leases.holder(projectorLease(groupOf(projection)))) return;
     const { state } = await current(projection);
-    for (const name of await builds.list(buildsPrefix(projection)))
-      if (state && runOf(name) < runOf(state.collection)) await dropBuild(ports, name);
+    if (state) await dropRetired(ports, projection.name, state.collection);
   }
 
   async function withBuildLease<T>(projection: ReadModel, signal: AbortSignal, task: LeaderTask<T>): Promise<T> {

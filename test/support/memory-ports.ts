@@ -1,7 +1,7 @@
 /** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
 import type { Batch, Checkpoints, Leases, Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
-import type { Snapshot, Snapshots } from '../../application/subscription/restore-fold.js';
+import type { Snapshot, Snapshots } from '../../application/subscription/fold-snapshots.js';
 import type { Builds, ReadModel } from '../../projections/kernel/projection.js';
 
 /** An event at a position, of a stream of its own unless a revision in one is given. */

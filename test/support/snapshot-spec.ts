@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../../application/ports/index.js';
 import { createVault } from '../../application/secrets/vault.js';
 import { type Audience, audienceFold } from '../../application/subscription/audience.js';
 import { encryptSnapshots } from '../../application/subscription/encrypted-snapshots.js';
-import { restoreFold } from '../../application/subscription/restore-fold.js';
+import { restoreFold } from '../../application/subscription/fold-snapshots.js';
 import type { Catalog, DomainEvent } from '../../domain/shared/decider.js';
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';

@@ -137,7 +137,7 @@ function holdLease(
   claimed: LeaseClaim & Pick<LeaseRow, 'fence'>,
   claimedAt: number,
   { leaseMs, monotonic, after, onDuplicate }: Times,
-  renewals: Renewals,
+  renewals: ReturnType<typeof createLeaseRenewal>,
   onEnd: () => void,
 ): Lease {
   const ended = new AbortController();
@@ -193,18 +193,13 @@ interface Holder {
   onTakenOver(row: LeaseRow | undefined): void;
 }
 
-interface Renewals {
-  /** Renews the lease until its signal is aborted. Returns a function that awaits a renewal in progress. */
-  start(identity: LeaseIdentity, holder: Holder): () => Promise<void>;
-}
-
 interface RenewedLease extends Holder {
   readonly identity: LeaseIdentity;
   renewal?: Promise<void> | undefined;
 }
 
 /** Renews all leases of a process in one write; a write for each would be a command and a flush, all day long. */
-function createLeaseRenewal(rows: Collection<LeaseRow>, { leaseMs, clock, monotonic, after }: Times): Renewals {
+function createLeaseRenewal(rows: Collection<LeaseRow>, { leaseMs, clock, monotonic, after }: Times) {
   const leases = new Set<RenewedLease>();
   let cancel: (() => void) | undefined;
 
@@ -249,7 +244,8 @@ function createLeaseRenewal(rows: Collection<LeaseRow>, { leaseMs, clock, monoto
   }
 
   return {
-    start(identity, holder) {
+    /** Renews the lease until its signal is aborted. Returns a function that awaits a renewal in progress. */
+    start(identity: LeaseIdentity, holder: Holder): () => Promise<void> {
       const lease: RenewedLease = { ...holder, identity };
       leases.add(lease);
       holder.signal.addEventListener('abort', () => {

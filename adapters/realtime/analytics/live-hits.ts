@@ -10,13 +10,7 @@ import { createRing, RING_BYTES, type RingItem } from '../relay/client-stream.js
 import { createConnections, type RelayObserver } from '../relay/connections.js';
 import { type Frame, frame, type Sink } from '../relay/sink.js';
 
-export interface LiveHits {
-  /** Takes the events of the service in log order; does not wait. */
-  publish(event: LiveEvent<typeof catalog>): void;
-  connect(subscription: LiveSubscription, sink: Sink): void;
-  sizeBytes(): number;
-  close(): void;
-}
+export type LiveHits = ReturnType<typeof createLiveHits>;
 
 export interface LiveSubscription {
   readonly instance: string;
@@ -51,7 +45,7 @@ const MAX_DECRYPTED = 4;
 /** Recently ended sites and sessions, for requests authenticated just before the end. */
 const MAX_ENDED = 1000;
 
-export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: LiveOptions): LiveHits {
+export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: LiveOptions) {
   const ring = createRing<RingHit>({ ...RING_LIMITS, from });
   const connections = createConnections({ ring, head, clock, failed, observe });
   const decrypted = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: MAX_DECRYPTED });
@@ -84,7 +78,8 @@ export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: L
   }
 
   return {
-    publish(event) {
+    /** Takes the events of the service in log order; does not wait. */
+    publish(event: LiveEvent<typeof catalog>) {
       const { position } = event;
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
@@ -103,7 +98,7 @@ export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: L
       end(instance, SITE_DELETED);
     },
 
-    connect({ instance, after, session }, sink) {
+    connect({ instance, after, session }: LiveSubscription, sink: Sink) {
       const keys = [instance, ...(session ? [keyOf(session)] : [])];
       const endMessage = keys.map((key) => ended.get(key)).find((last) => last);
       if (endMessage) {

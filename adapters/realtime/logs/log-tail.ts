@@ -12,15 +12,7 @@ import { createRing, RING_BYTES, type RingItem } from '../relay/client-stream.js
 import { createConnections, type RelayObserver } from '../relay/connections.js';
 import { type Frame, frameOf, type Sink } from '../relay/sink.js';
 
-export interface Tail {
-  /** Publishes the service's batches in log order; does not wait. */
-  publish(event: LiveEvent<typeof catalog>): void;
-  /** Streams new records after those missed since `after`; sends one `RESET` if that is too long ago. */
-  connect(filter: Filter, after: Position | undefined, sink: Sink): void;
-  streams(): number;
-  bufferedBytes(): number;
-  close(): void;
-}
+export type Tail = ReturnType<typeof createTail>;
 
 export interface TailOptions {
   /** The records of a batch; none once it is erased. Rejects when they cannot be decrypted now. */
@@ -48,7 +40,7 @@ const BUFFER_LIMITS = { items: 2000, bytes: RING_BYTES };
 const MAX_DECRYPTED = 3;
 const OVERHEAD = 1000;
 
-export function createTail({ recordsOf, from, head, failed, observe }: TailOptions): Tail {
+export function createTail({ recordsOf, from, head, failed, observe }: TailOptions) {
   const ring = createRing<RingBatch>({ ...BUFFER_LIMITS, from });
   const connections = createConnections({ ring, head, failed, observe });
   // Thousands of streams may filter every batch; this keeps them from blocking other work.
@@ -67,7 +59,8 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
   }
 
   return {
-    publish(event) {
+    /** Publishes the service's batches in log order; does not wait. */
+    publish(event: LiveEvent<typeof catalog>) {
       const { position } = event;
       if (position <= connections.latest()) return;
       if (event.type !== 'RecordsIngested') return connections.advance(position);
@@ -75,7 +68,8 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
       connections.publish({ position, bytes, event });
     },
 
-    connect(filter, after, sink) {
+    /** Streams new records after those missed since `after`; sends one `RESET` if that is too long ago. */
+    connect(filter: Filter, after: Position | undefined, sink: Sink) {
       let closed = false;
       sink.onClose(() => {
         closed = true;

@@ -10,19 +10,7 @@ export interface RingItem {
   readonly bytes: number;
 }
 
-/** A ring buffer of recent items for clients that resume or read slowly, bounded in number and bytes. */
-export interface Ring<Item extends RingItem> {
-  /** Items up to here may be missing: dropped, or never received. */
-  readonly horizon: Position;
-  readonly bytes: number;
-  /** Adds an item. Positions must grow. */
-  push(item: Item): void;
-  after(position: Position): Item | undefined;
-  since(position: Position): readonly Item[];
-  revise(change: (item: Item) => Item | undefined): void;
-  /** Removes all items and moves the horizon to `upTo`. */
-  clear(upTo: Position): void;
-}
+export type Ring<Item extends RingItem> = ReturnType<typeof createRing<Item>>;
 
 export interface RingOptions {
   readonly items: number;
@@ -31,7 +19,8 @@ export interface RingOptions {
   readonly from: Position;
 }
 
-export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Item> {
+/** Creates a ring buffer of recent items for clients that resume or read slowly, bounded in number and bytes. */
+export function createRing<Item extends RingItem>(limits: RingOptions) {
   let items: (Item | undefined)[] = [];
   /** Index of the oldest item. Entries before it are empty and are removed now and then. */
   let start = 0;
@@ -49,6 +38,7 @@ export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Ite
   }
 
   return {
+    /** Items up to here may be missing: dropped, or never received. */
     get horizon() {
       return horizon;
     },
@@ -56,7 +46,8 @@ export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Ite
       return bytes;
     },
 
-    push(item) {
+    /** Adds an item. Positions must grow. */
+    push(item: Item) {
       items.push(item);
       bytes += item.bytes;
       while (items.length - start > limits.items || (bytes > limits.bytes && items.length - start > 1)) {
@@ -68,16 +59,17 @@ export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Ite
       if (start > limits.items) [items, start] = [items.slice(start), 0];
     },
 
-    after: (position) => items[indexAfter(position)],
-    since: (position) => items.slice(indexAfter(position)) as Item[],
+    after: (position: Position) => items[indexAfter(position)],
+    since: (position: Position) => items.slice(indexAfter(position)) as readonly Item[],
 
-    revise(change) {
+    revise(change: (item: Item) => Item | undefined) {
       const changed = (items.slice(start) as Item[]).flatMap((item) => change(item) ?? []);
       [items, start] = [changed, 0];
       bytes = changed.reduce((sum, item) => sum + item.bytes, 0);
     },
 
-    clear(upTo) {
+    /** Removes all items and moves the horizon to `upTo`. */
+    clear(upTo: Position) {
       [items, start, bytes, horizon] = [[], 0, 0, upTo];
     },
   };

@@ -10,7 +10,7 @@ import {
 import { sleep, withDeadline } from '../../../application/concurrency/deadline.js';
 import type { Leases } from '../../../application/ports/index.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { runPeriodically } from '../../../application/subscription/scheduled-job.js';
+import { runPeriodically } from '../../../application/subscription/leader-election.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const round = () => new Promise<void>((resolve) => setImmediate(resolve));

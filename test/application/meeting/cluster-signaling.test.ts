@@ -1,9 +1,9 @@
 /** What people of a meeting tell each other at several nodes: to who is in the same room, and is there. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
+import type { ClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
 import { createClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
 import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
-import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { applyEvents, initialState, type RoomState } from '../../../domain/meeting/state.js';
 import { useMesh } from '../../support/cluster-nodes.js';

@@ -10,7 +10,7 @@ import { rooms } from '../../../application/rooms/audience.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
 import { audienceFold } from '../../../application/subscription/audience.js';
-import { restoreFold } from '../../../application/subscription/restore-fold.js';
+import { restoreFold } from '../../../application/subscription/fold-snapshots.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { memoryWorld } from '../../support/memory-kernel.js';

@@ -1,7 +1,7 @@
 /** Work on many things: what is damaged keeps none of the others, and a store that is away keeps all. */
 import { expect } from 'chai';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { collectFailures } from '../../../application/subscription/scheduled-job.js';
+import { collectFailures } from '../../../application/subscription/leader-election.js';
 
 const failure = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error);
 

@@ -1,7 +1,7 @@
 /** What a fold begins with: read of the log in order up to where its window begins, or from the snapshot that is kept. */
 import { expect } from 'chai';
 import type { Batch, RecordedEvent, Subscribe } from '../../../application/ports/index.js';
-import { type Fold, restoreFold, type Snapshot } from '../../../application/subscription/restore-fold.js';
+import { type Fold, restoreFold, type Snapshot } from '../../../application/subscription/fold-snapshots.js';
 import { eventAt } from '../../support/memory-ports.js';
 
 const { signal } = new AbortController();

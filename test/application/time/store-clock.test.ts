@@ -5,7 +5,7 @@ import { type Servers, silentLogger, startServers } from '@annals/engines/testin
 import { expect } from 'chai';
 import { createRetention } from '../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { runPeriodically } from '../../../application/subscription/scheduled-job.js';
+import { runPeriodically } from '../../../application/subscription/leader-election.js';
 import { createStoreClock } from '../../../application/time/store-clock.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';

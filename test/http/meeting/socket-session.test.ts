@@ -8,12 +8,12 @@ import { createGroupCommit } from '../../../application/command/group-commit.js'
 import { createTokenBucket } from '../../../application/concurrency/rate-limiter.js';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
+import type { ClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
 import { createRoomEntry, resumeTokenOf } from '../../../application/meeting/join-room.js';
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK, SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
 import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
 import { createSignalRelay } from '../../../application/meeting/relay-signal.js';
 import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
-import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import { type Clock, type Quota, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createCheckpointWriter } from '../../../projections/kernel/checkpoint-writer.js';
+import { createCheckpointWriter } from '../../../projections/kernel/projector.js';
 import { useFakeTimers } from '../../support/fake-clock.js';
 
 describe('how far builds have come', () => {

@@ -10,7 +10,7 @@ import { createSnapshots } from '../../../../adapters/mongo/coordination/snapsho
 import { UnavailableError } from '../../../../application/ports/index.js';
 import { createVault, type KeyStore } from '../../../../application/secrets/vault.js';
 import { encryptSnapshots } from '../../../../application/subscription/encrypted-snapshots.js';
-import type { Snapshots } from '../../../../application/subscription/restore-fold.js';
+import type { Snapshots } from '../../../../application/subscription/fold-snapshots.js';
 import { interrupted } from '../key-databases.js';
 
 const MOST_BYTES = 1024 * 1024;

@@ -6,9 +6,12 @@ import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { maxPosition } from '../../../../application/consistency/index.js';
 import type { RecordedEvent, RevealedEvent, Subscribe } from '../../../../application/ports/index.js';
 import { audienceFold } from '../../../../application/subscription/audience.js';
+import {
+  createSnapshotWriter,
+  restoreFold,
+  type Snapshots,
+} from '../../../../application/subscription/fold-snapshots.js';
 import { createResumeWindow, type WindowStart } from '../../../../application/subscription/live-feed.js';
-import { restoreFold, type Snapshots } from '../../../../application/subscription/restore-fold.js';
-import { createSnapshotWriter } from '../../../../application/subscription/snapshot-writer.js';
 import { PersistentMap } from '../../../../domain/shared/persistent-map.js';
 import { snapshotsInMemory } from '../../../support/memory-ports.js';
 import {
@@ -74,11 +77,8 @@ function world(snapshots: Snapshots) {
 
   async function start() {
     const from = { ...ports, follow, snapshots, signal };
-    const {
-      state: seed,
-      window,
-      position,
-    } = await restoreFold('wards', audienceFold(wardAudience), state.window, from);
+    const restored = await restoreFold('wards', audienceFold(wardAudience), state.window, from);
+    const { state: seed, window, position } = restored;
     const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
     for (const each of log) if (each.position > window.from) relay.publish(each);
     const keep = createSnapshotWriter({
