@@ -1,4 +1,4 @@
-/** Hits of a day that retention has ended already, by a clock ahead that was set right. */
+/** Hits for a day that retention expired too early because a clock ran ahead and was corrected later. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
@@ -20,7 +20,7 @@ const site = { siteId: 'demo', instance: 'one' };
 const own = trafficStream('one', '2026-11-22');
 const later = trafficStream('one', '2026-11-27');
 
-/** A site that was seen today; `letGo` is what a clock does that is 400 days ahead. */
+/** A site with one hit today. `expireAhead` expires days with a clock that is 400 days ahead. */
 async function world() {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const { log, vault, streams } = kernel;
@@ -33,13 +33,13 @@ async function world() {
       origin: { service: 'analytics', release: 'test' },
     });
   const collecting = start();
-  const see = (path: string, at = NOON, by = collecting) =>
+  const collect = (path: string, at = NOON, by = collecting) =>
     by.add(site, at, [{ hit: { path }, visitor: undefined }], 'request').catch((error: unknown) => error);
   const days = async (stream: string) => {
     const events = await log.read(stream);
     return typeof events === 'string' ? events : events.map(({ data }) => data.day);
   };
-  async function letGo() {
+  async function expireAhead() {
     const ahead = NOON + 400 * DAY_MS;
     const none = { countBefore: async () => 0 };
     const cleanup = createCleanup({
@@ -64,33 +64,33 @@ async function world() {
     eraseReaction({ log, vault, streams }).on.SiteDeleted({
       data: { ...site, registeredAt: NOON, deletedAt },
     } as never);
-  await see('/before');
-  return { start, see, days, letGo, remove };
+  await collect('/before');
+  return { start, collect, days, expireAhead, remove };
 }
 
-describe('hits of a day that has ended', () => {
-  it('count on it, and stand with the first that has not ended', async () => {
-    const { start, see, days, letGo } = await world();
-    await letGo();
-    for (const by of [undefined, undefined, start()]) expect(await see('/again', NOON, by)).to.be.a('bigint');
-    await see('/next', NOON + DAY_MS);
+describe('hits of an expired day', () => {
+  it('are stored in the first day that has not expired', async () => {
+    const { start, collect, days, expireAhead } = await world();
+    await expireAhead();
+    for (const by of [undefined, undefined, start()]) expect(await collect('/again', NOON, by)).to.be.a('bigint');
+    await collect('/next', NOON + DAY_MS);
     expect(await days(own)).to.equal('deleted');
     expect(await days(later)).to.deep.equal(['2026-11-22', '2026-11-22', '2026-11-22', '2026-11-23']);
   });
 
-  it('end with their site', async () => {
-    const { see, days, letGo, remove } = await world();
-    await letGo();
-    await see('/again');
+  it('are deleted together with their site', async () => {
+    const { collect, days, expireAhead, remove } = await world();
+    await expireAhead();
+    await collect('/again');
     await remove(NOON);
     expect(await days(later)).to.equal('deleted');
-    expect(await see('/too late')).to.be.instanceOf(UnavailableError);
+    expect(await collect('/too late')).to.be.instanceOf(UnavailableError);
   });
 
-  it('are refused where it is their site that has ended', async () => {
-    const { see, days, remove } = await world();
+  it('are refused after their site was deleted', async () => {
+    const { collect, days, remove } = await world();
     await remove(NOON);
-    expect(await see('/too late')).to.be.instanceOf(UnavailableError);
+    expect(await collect('/too late')).to.be.instanceOf(UnavailableError);
     expect(await days(later)).to.equal('missing');
   });
 });

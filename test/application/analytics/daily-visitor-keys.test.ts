@@ -1,4 +1,4 @@
-/** Whom a day's key tells apart, on all nodes, and that nobody is told apart once the day is over. */
+/** The rotating visitor key: equal digests on all nodes for one day, and none after the day has ended. */
 import { expect } from 'chai';
 import { createDailyVisitorKeys, destroyKeyReaction } from '../../../application/analytics/daily-visitor-keys.js';
 import { asEvent } from '../../../application/command/event-envelope.js';
@@ -26,7 +26,7 @@ function useNodes() {
     const found = await node().log.read(VISITOR_DAYS);
     return typeof found === 'string' ? [] : found.map((each) => asEvent<VisitorsEvent>(each));
   };
-  /** What a node does by its reactions, and by its feed. */
+  /** What a node does in its reactions and from its live feed. */
   const follow = async (nodes: readonly ReturnType<typeof node>[]) => {
     for (const event of await events()) {
       if (event.type !== 'VisitorDayEnded') continue;
@@ -46,8 +46,8 @@ function useNodes() {
   };
 }
 
-describe('the key of a day of visitors', () => {
-  it('tells the same apart on every node, and nobody from one day to the next', async () => {
+describe('the daily visitor key', () => {
+  it('gives equal digests on every node and different ones on the next day', async () => {
     const { node } = useNodes();
     const [one, other] = [node(), node()];
     const [a, b] = await Promise.all([one.days.hasherFor(DAY), other.days.hasherFor(DAY)]);
@@ -59,14 +59,14 @@ describe('the key of a day of visitors', () => {
     expect(next?.('Ada')).not.to.equal(a?.('Ada'));
   });
 
-  it('is stated once, however many ask for it', async () => {
+  it('is created once for concurrent requests', async () => {
     const { node, names } = useNodes();
     const [one, other] = [node(), node()];
     await Promise.all([one, other, one, other].map(({ days }) => days.hasherFor(DAY)));
     expect(await names()).to.deep.equal([['VisitorDayOpened', DAY]]);
   });
 
-  it('lasts as long as its day, and a moment for clocks that differ', async () => {
+  it('lives until its day ends, plus a margin for clock skew', async () => {
     const { node, time, names } = useNodes();
     const one = node();
     await one.days.hasherFor(DAY);
@@ -84,7 +84,7 @@ describe('the key of a day of visitors', () => {
     ]);
   });
 
-  it('is destroyed when its day is over, and not made again: nobody who came on it can be found any more', async () => {
+  it('is destroyed when its day ends and is not created again', async () => {
     const { node, time, world, follow } = useNodes();
     const [one, other] = [node(), node()];
     await Promise.all([one.days.hasherFor(DAY), other.days.hasherFor(DAY)]);
@@ -96,7 +96,7 @@ describe('the key of a day of visitors', () => {
     for (const each of [one, other, node()]) expect(await each.days.hasherFor(DAY)).to.equal(undefined);
   });
 
-  it('is another one where a clock that was far ahead has ended its day, and is right again', async () => {
+  it('is replaced after a clock far ahead ended the day too early', async () => {
     const { node, time, world, follow, names } = useNodes();
     const [one, other] = [node(), node()];
     const first = await one.days.hasherFor(DAY);
@@ -119,7 +119,7 @@ describe('the key of a day of visitors', () => {
     expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.equal('destroyed');
   });
 
-  it('goes too when no node ran as its day ended, nor for days after', async () => {
+  it('ends late when no node ran at the end of its day or for days after', async () => {
     const { node, time, names } = useNodes();
     time.now = Date.UTC(2026, 9, 1);
     await node().days.hasherFor('2026-10-01');
@@ -133,7 +133,7 @@ describe('the key of a day of visitors', () => {
     ]);
   });
 
-  it('is left alone while it is not certain what time it is', async () => {
+  it('does not end while the clock is unconfirmed', async () => {
     const { node, time, names } = useNodes();
     const one = node();
     await one.days.hasherFor(DAY);
@@ -142,7 +142,7 @@ describe('the key of a day of visitors', () => {
     expect(await names()).to.have.lengthOf(1);
   });
 
-  it('is asked for anew after it could not be had', async () => {
+  it('is requested again after creating it failed', async () => {
     const { node } = useNodes();
     const one = node();
     const failing = { ...one.vault, renew: () => Promise.reject(new Error('away')) };

@@ -1,4 +1,4 @@
-/** Days that expire: their streams are ended in the log, and those that are kept are not. */
+/** Expiry of days: streams of expired days are deleted from the log, retained ones are not. */
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
@@ -15,8 +15,8 @@ import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 const MADE = Date.UTC(2026, 9, 1, 12);
 const DAY_MS = 86_400_000;
 
-describe('days that have expired', () => {
-  function uncertainly() {
+describe('expiry of days', () => {
+  function withUnconfirmedClock() {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const none = { countBefore: async () => 0 };
     const cleanup = createCleanup({
@@ -34,13 +34,13 @@ describe('days that have expired', () => {
     return { cleanup, context: () => kernel.systemContext('test') };
   }
 
-  it('wait, and nothing has failed, while it is not certain what time it is', async () => {
-    const { cleanup, context } = uncertainly();
+  it('waits without an error while the clock is unconfirmed', async () => {
+    const { cleanup, context } = withUnconfirmedClock();
     await cleanupRound(cleanup, context)();
   });
 
-  it('are not deleted on request while the clocks differ, which is unavailable, with the reason', async () => {
-    const { cleanup, context } = uncertainly();
+  it('answers a manual request with "unavailable" and the reason while clocks differ', async () => {
+    const { cleanup, context } = withUnconfirmedClock();
     const rejection = await cleanup(context());
     expect(rejection).to.include({ kind: 'unavailable', retryAfterMs: 60_000 });
     expect(rejection)
@@ -48,7 +48,7 @@ describe('days that have expired', () => {
       .that.matches(/clocks.*differ/);
   });
 
-  it('are ended in the log, each from where the last ones ended, and no others', async () => {
+  it('deletes exactly the streams between the previous expiry and this one', async () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const { log, vault } = kernel;
     const site = { siteId: 'demo', instance: 'one' };

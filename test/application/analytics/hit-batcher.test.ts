@@ -1,4 +1,4 @@
-/** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
+/** Batches of hits: one event of bounded size each, with every visitor recorded once a day. */
 import { expect } from 'chai';
 import { BATCH_MS, createHitBatcher, type VisitorHit } from '../../../application/analytics/hit-batcher.js';
 import type { PendingEvent } from '../../../application/command/group-commit.js';
@@ -41,8 +41,8 @@ function useCollecting() {
   };
 }
 
-describe('a group of hits', () => {
-  it('is one event of all that came within a moment, of a site and a day', async () => {
+describe('the hit batcher', () => {
+  it('writes one event per site and day for hits that arrive together', async () => {
     const { add, appended, ids } = useCollecting();
     const other = { siteId: 'other', instance: 'two' };
     await Promise.all([
@@ -67,7 +67,7 @@ describe('a group of hits', () => {
     expect(ids).to.have.lengthOf(3);
   });
 
-  it('is of a bounded size: what comes after stands in another', async () => {
+  it('splits hits into events of bounded size', async () => {
     const { add, secrets } = useCollecting();
     const path = `/${'x'.repeat(299)}`;
     const requests = Array.from({ length: 30 }, () =>
@@ -83,7 +83,7 @@ describe('a group of hits', () => {
     for (const secret of secrets()) expect(JSON.stringify(secret).length).to.be.lessThan(200 * 1024);
   });
 
-  it('tells of a visitor once a day', async () => {
+  it('records a visitor once a day', async () => {
     const { add, secrets } = useCollecting();
     await add(site, NOON, [hit('/a', 'v1')], 'request');
     await add(site, NOON, [hit('/b', 'v1'), hit('/c', 'v2')], 'request');
@@ -91,7 +91,7 @@ describe('a group of hits', () => {
     expect(secrets().map(({ visitors }) => visitors)).to.deep.equal([['v1'], ['v2'], ['v1']]);
   });
 
-  it('tells of a visitor again whom the log was not told of', async () => {
+  it('records a visitor again when the first append failed', async () => {
     const { add, secrets, goAway } = useCollecting();
     goAway(true);
     expect(await add(site, NOON, [hit('/a', 'v1')], 'request').catch((error) => error)).to.be.instanceOf(
@@ -102,7 +102,7 @@ describe('a group of hits', () => {
     expect(secrets()).to.deep.equal([{ hits: [{ path: '/b' }], visitors: ['v1'] }]);
   });
 
-  it('knows nobody any more once the day is over', async () => {
+  it('forgets the visitors of a day that has ended', async () => {
     const { add, forget, cache } = useCollecting();
     const empty = cache.bytes();
     await add(site, NOON, [hit('/a', 'v1')], 'request');
@@ -111,14 +111,16 @@ describe('a group of hits', () => {
     expect(cache.bytes()).to.equal(empty);
   });
 
-  it('says of whom it remembers no more than fits', async () => {
+  it('bounds the memory of visitors already recorded', async () => {
     const { add, cache } = useCollecting();
     for (let n = 0; n < 3; n++) {
-      const crowd = Array.from({ length: 1500 }, (_, at) => hit('/', (at * 7919 + n).toString(16).padStart(16, '0')));
-      await add({ siteId: `s${n}`, instance: `i${n}` }, NOON, crowd, 'request');
+      const visitors = Array.from({ length: 1500 }, (_, at) =>
+        hit('/', (at * 7919 + n).toString(16).padStart(16, '0')),
+      );
+      await add({ siteId: `s${n}`, instance: `i${n}` }, NOON, visitors, 'request');
     }
     expect(cache.bytes()).to.be.within(1, cache.limitBytes);
-    // A sketch of many is of one size.
+    // A sketch (HyperLogLog) has a fixed size.
     expect(cache.bytes()).to.be.lessThan(3 * 20_000);
   });
 });

@@ -1,4 +1,4 @@
-/** Hits of the past whose days are no longer kept: what was let go does not come back. */
+/** Import of hits beyond retention: expired data cannot be imported again. */
 import { expect } from 'chai';
 import { retentionAggregate, sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { createHitImporter } from '../../../application/analytics/import-hits.js';
@@ -10,18 +10,21 @@ import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
-const GONE = 'the day is beyond the retention period';
+const BEYOND_RETENTION = 'the day is beyond the retention period';
 
-describe('hits of days that are no longer kept', () => {
-  /** `letGo`: the first day that was kept when days were let go. Resolves to what says why a hit is not taken. */
-  async function world(letGo: string | undefined, retentionDays: number) {
+describe('import of hits beyond retention', () => {
+  /**
+   * `expiredBefore`: the first day retained by the last expiry. Resolves to a function that returns the rejection
+   * reason.
+   */
+  async function world(expiredBefore: string | undefined, retentionDays: number) {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const { handle, systemContext: context } = kernel;
     await kernel.vault.create(siteSubject({ instance: 'one' }));
     await handle(sitesAggregate, SITES, { ...registerSite('demo'), now: NOON }, context('test'));
-    if (letGo !== undefined) {
+    if (expiredBefore !== undefined) {
       const raw = { before: 0, rows: 0 };
-      const command = { type: 'ExpireDays' as const, before: letGo, rows: 1, raw, now: NOON };
+      const command = { type: 'ExpireDays' as const, before: expiredBefore, rows: 1, raw, now: NOON };
       await handle(retentionAggregate, RETENTION, command, context('test'));
     }
     const { validate } = await createHitImporter({
@@ -39,13 +42,13 @@ describe('hits of days that are no longer kept', () => {
     };
   }
 
-  it('are not taken, however long days are kept by now', async () => {
+  it('rejects expired days even after retention is extended', async () => {
     const why = await world('2026-11-12', 395);
-    expect([why(11), why(10)]).to.deep.equal([GONE, undefined]);
+    expect([why(11), why(10)]).to.deep.equal([BEYOND_RETENTION, undefined]);
   });
 
-  it('are not taken before they are let go, either', async () => {
+  it('rejects days beyond retention before they are expired', async () => {
     const why = await world(undefined, 10);
-    expect([why(11), why(10)]).to.deep.equal([GONE, undefined]);
+    expect([why(11), why(10)]).to.deep.equal([BEYOND_RETENTION, undefined]);
   });
 });

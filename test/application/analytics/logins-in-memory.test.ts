@@ -1,4 +1,4 @@
-/** Who has a link to sign in has no session by that, whatever the session is opened under. */
+/** A sign-in link never doubles as a session token, even if its session is opened under the id of the link. */
 import { expect } from 'chai';
 import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
@@ -8,14 +8,14 @@ import { context } from '../../support/toy-service.js';
 
 const ADA = 'ada@example.com';
 
-describe('a link to sign in to the dashboard', () => {
-  it('says nothing of the token of a session, not even of one that is opened under the link’s own id', async () => {
+describe('a sign-in link of the dashboard', () => {
+  it('is not the token of a session, even of one opened under the id of the link', async () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const logins = createLogins({ ...kernel, clock: Date, isAllowed: (email) => email === ADA });
-    const asked = context();
-    await logins.request(ADA, asked);
+    const requester = context();
+    await logins.request(ADA, requester);
     const addressId = kernel.derivation.id('analytics.address', ADA);
-    const linkId = kernel.derivation.id('analytics.link', asked.commandId);
+    const linkId = kernel.derivation.id('analytics.link', requester.commandId);
     const link = logins.linkToken(addressId, linkId);
     const session = await logins.verify(link, ADA, context(linkId));
     if (isRejection(session)) throw new Error(session.rejected);
@@ -25,22 +25,22 @@ describe('a link to sign in to the dashboard', () => {
   });
 });
 
-describe('somebody who may no longer sign in to the dashboard', () => {
+describe('an email address removed from the allow list of the dashboard', () => {
   async function world() {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const allowed = new Set([ADA]);
     const logins = createLogins({ ...kernel, clock: Date, isAllowed: (email) => allowed.has(email) });
     const addressId = kernel.derivation.id('analytics.address', ADA);
     async function linkOf() {
-      const asked = context();
-      await logins.request(ADA, asked);
-      const linkId = kernel.derivation.id('analytics.link', asked.commandId);
+      const requester = context();
+      await logins.request(ADA, requester);
+      const linkId = kernel.derivation.id('analytics.link', requester.commandId);
       return { linkId, token: logins.linkToken(addressId, linkId) };
     }
     return { logins, allowed, addressId, linkOf };
   }
 
-  it('is nobody with the session that was begun before, until they may again', async () => {
+  it('loses its session until it is allowed again', async () => {
     const { logins, allowed, linkOf } = await world();
     const session = await logins.verify((await linkOf()).token, ADA, context());
     if (isRejection(session)) throw new Error(session.rejected);
@@ -51,7 +51,7 @@ describe('somebody who may no longer sign in to the dashboard', () => {
     expect(await logins.find(session.token)).to.include({ email: ADA });
   });
 
-  it('begins none with a link that was mailed before, and is mailed none', async () => {
+  it('cannot use a link sent before and is sent none', async () => {
     const { logins, allowed, addressId, linkOf } = await world();
     const { linkId, token } = await linkOf();
     expect(await logins.pending(addressId, linkId)).to.equal(ADA);

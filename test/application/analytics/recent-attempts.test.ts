@@ -1,4 +1,4 @@
-/** What was tried lately at sites: some of it, whatever strangers send. */
+/** Recent attempts to record hits, bounded against floods of made-up site ids. */
 import { expect } from 'chai';
 import { type Attempt, createRecentAttempts } from '../../../application/analytics/recent-attempts.js';
 
@@ -13,8 +13,8 @@ const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknow
   timestamp: '2026-11-22T12:00:00.000Z',
 });
 
-describe('attempts', () => {
-  it('are kept by site, newest first', () => {
+describe('recent attempts', () => {
+  it('lists attempts per site, newest first', () => {
     const attempts = createRecentAttempts();
     for (const path of ['/a', '/b']) attempts.record(attempt('demo', path), undefined);
     attempts.record(attempt('other'), undefined);
@@ -22,7 +22,7 @@ describe('attempts', () => {
     expect(attempts.list('nobody', undefined)).to.deep.equal([]);
   });
 
-  it('are the newest 50 of a site, whose room is theirs alone', () => {
+  it('keeps the newest 50 attempts of a site and frees the memory of the rest', () => {
     const attempts = createRecentAttempts();
     for (let n = 0; n < 500; n++) attempts.record(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
     expect(attempts.list('demo', undefined).map(({ path }) => path)).to.deep.equal(
@@ -34,7 +34,7 @@ describe('attempts', () => {
     expect(attempts.cache.bytes()).to.equal(anew.cache.bytes());
   });
 
-  it('take no more memory than they may, of however many sites that there are not', () => {
+  it('bounds its memory under attempts for many unknown sites', () => {
     const attempts = createRecentAttempts(100_000);
     attempts.record(attempt('first'), undefined);
     for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`), undefined);
@@ -43,14 +43,14 @@ describe('attempts', () => {
     expect(attempts.list('flood-4999', undefined)).to.have.lengthOf(1);
   });
 
-  it('stay, of sites that there are, whatever ids strangers make up', () => {
+  it('keeps the attempts of known sites under a flood of unknown ids', () => {
     const attempts = createRecentAttempts(100_000);
     attempts.record(attempt('demo', '/counted', null), 'one');
     for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`), undefined);
     expect(attempts.list('demo', 'one').map(({ path }) => path)).to.deep.equal(['/counted']);
   });
 
-  it('go with their site: another one of its id begins without any', () => {
+  it('forgets a deleted site, and starts empty for a new site with its id', () => {
     const attempts = createRecentAttempts();
     const none = attempts.cache.bytes();
     for (const [instance, path] of [

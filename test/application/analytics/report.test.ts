@@ -1,4 +1,4 @@
-/** Reports of much: others are served while they are worked out. */
+/** Reports over many days yield to the event loop while they are computed. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
@@ -30,30 +30,30 @@ const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentio
     clock: { now: () => NOW },
   });
 
-describe('the period before', () => {
+describe('the comparison period of a report', () => {
   const isComplete = async (firstDay: string | undefined, of: Parameters<typeof reportsOf>[1]) => {
     const { lists, names } = talliesOf(new Map());
     const reports = reportsOf(async () => ({ summaries: new Map(), firstDay, lists, names }), of);
-    // Of 2026-11-16 to 2026-11-22, and so compared with what begins on 2026-11-09.
-    const told = await reports('demo', { days: 7 });
-    if (isRejection(told)) throw new Error(told.rejected);
-    const { previous, delta } = told.body.comparison;
+    // The report covers 2026-11-16 to 2026-11-22, so the comparison period begins on 2026-11-09.
+    const outcome = await reports('demo', { days: 7 });
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    const { previous, delta } = outcome.body.comparison;
     expect(delta.pageviews).to.equal(previous.complete ? 0 : null);
     return previous.complete;
   };
 
-  it('is complete where its site was there on all of its days, whether or not anybody came', async () => {
+  it('is complete if the site existed on all of its days, even without visits', async () => {
     expect(await isComplete(undefined, { madeAgo: 13 })).to.equal(true);
     expect(await isComplete('2026-11-20', { madeAgo: 13 })).to.equal(true);
     expect(await isComplete(undefined, { madeAgo: 12 })).to.equal(false);
   });
 
-  it('is complete where what was imported begins before it', async () => {
+  it('is complete if imported data begins before it', async () => {
     expect(await isComplete('2026-11-09', { madeAgo: 0 })).to.equal(true);
     expect(await isComplete('2026-11-10', { madeAgo: 0 })).to.equal(false);
   });
 
-  it('is not where some of its days are no longer kept', async () => {
+  it('is incomplete if some of its days are beyond retention', async () => {
     expect(await isComplete(undefined, { madeAgo: 500, before: '2026-11-09' })).to.equal(true);
     expect(await isComplete(undefined, { madeAgo: 500, before: '2026-11-10' })).to.equal(false);
     expect(await isComplete(undefined, { madeAgo: 500, retentionDays: 13 })).to.equal(true);
@@ -62,7 +62,7 @@ describe('the period before', () => {
 });
 
 describe('a report of a year', () => {
-  it('is worked out in turns, however much was counted', async () => {
+  it('yields to the event loop while it is computed', async () => {
     const days = daysOf(lastDays(365, NOW));
     const kinds = new Map(
       Array.from({ length: 50 }, (_, kind) => {
@@ -82,12 +82,12 @@ describe('a report of a year', () => {
       setImmediate(others);
     };
     setImmediate(others);
-    const told = await reports('demo', { days: 365 }).finally(() => {
+    const outcome = await reports('demo', { days: 365 }).finally(() => {
       isDone = true;
     });
-    if (isRejection(told)) throw new Error(told.rejected);
-    const { pages, campaigns } = told.body;
-    // On 15 of the 50 a day more.
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    const { pages, campaigns } = outcome.body;
+    // Days 0 to 14 of the 50 occur once more than the others.
     expect(pages.slice(0, 2)).to.deep.equal([
       { name: '["0","999",""]', count: 8000 },
       { name: '["1","999",""]', count: 8000 },
@@ -96,25 +96,25 @@ describe('a report of a year', () => {
     expect(rounds).to.be.greaterThan(2);
   });
 
-  it('holds what was counted in memory with few others at a time, and lets short ones by', async () => {
+  it('limits concurrent long reports without delaying short ones', async () => {
     const { lists, names } = talliesOf(new Map());
-    const inside: (() => void)[] = [];
+    const running: (() => void)[] = [];
     let [reads, most] = [0, 0];
     const reports = reportsOf(async (_, __, { start, end }) => {
       if (Date.parse(end) - Date.parse(start) > 100 * 86_400_000) {
         reads++;
         await new Promise<void>((resolve) => {
-          most = Math.max(most, inside.push(resolve));
+          most = Math.max(most, running.push(resolve));
         });
       }
       return { summaries: new Map(), firstDay: undefined, lists, names };
     });
     const long = Promise.all(Array.from({ length: 7 }, () => reports('demo', { days: 365 })));
-    await eventually(() => inside.length >= 2);
+    await eventually(() => running.length >= 2);
     expect(isRejection(await reports('demo', { days: 30 }))).to.equal(false);
-    while (reads < 7 || inside.length > 0) {
-      await eventually(() => inside.length > 0 || reads === 7);
-      inside.shift()?.();
+    while (reads < 7 || running.length > 0) {
+      await eventually(() => running.length > 0 || reads === 7);
+      running.shift()?.();
     }
     expect((await long).some(isRejection)).to.equal(false);
     expect(most).to.equal(2);

@@ -1,4 +1,4 @@
-/** Links to sign in where there is no mail server: they are told in the log, once, and only for who may come in. */
+/** Sign-in links without a mail server: logged once, and only for allowed addresses. */
 import { expect } from 'chai';
 import { loginMailReaction } from '../../../application/analytics/send-login-link-reaction.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
@@ -7,9 +7,9 @@ import { eventAt } from '../../support/memory-ports.js';
 const NOON = Date.UTC(2026, 10, 22, 12);
 
 function fixture(pending: string | undefined) {
-  const told: { readonly link?: string }[] = [];
+  const logged: { readonly link?: string }[] = [];
   const recorded: unknown[] = [];
-  const logger = { debug() {}, info() {}, error() {}, warn: (fields: object) => void told.push(fields) };
+  const logger = { debug() {}, info() {}, error() {}, warn: (fields: object) => void logged.push(fields) };
   const reaction = loginMailReaction({
     mailer: undefined,
     logins: {
@@ -30,20 +30,20 @@ function fixture(pending: string | undefined) {
     secret: 'sealed',
   };
   const event = eventAt(1n, 'LoginRequested', data) as RecordedEvent as never;
-  return { told, recorded, react: () => reaction.on.LoginRequested!(event) };
+  return { logged, recorded, react: () => reaction.on.LoginRequested!(event) };
 }
 
-describe('a link to sign in, without a mail server', () => {
-  it('is told in the log', async () => {
-    const { told, recorded, react } = fixture('ada@example.com');
+describe('a sign-in link without a mail server', () => {
+  it('is logged', async () => {
+    const { logged, recorded, react } = fixture('ada@example.com');
     await react();
-    expect(told).to.deep.equal([{ link: 'http://127.0.0.1:3002/?token=a.l&email=ada%40example.com' }]);
+    expect(logged).to.deep.equal([{ link: 'http://127.0.0.1:3002/?token=a.l&email=ada%40example.com' }]);
     expect(recorded).to.deep.equal([['a', 'l', true]]);
   });
 
-  it('is told of nobody who may not come in', async () => {
-    const { told, recorded, react } = fixture(undefined);
+  it('is not logged for an address that is not allowed', async () => {
+    const { logged, recorded, react } = fixture(undefined);
     await react();
-    expect([told, recorded]).to.deep.equal([[], []]);
+    expect([logged, recorded]).to.deep.equal([[], []]);
   });
 });

@@ -1,4 +1,4 @@
-/** Which sites a node knows: also those that another one made a moment ago, of which no feed has told it. */
+/** The site directory knows sites that another node has just created, before the live feed delivers them. */
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { createSiteDirectory } from '../../../application/analytics/sites.js';
@@ -7,7 +7,7 @@ import { SITES } from '../../../domain/analytics/sites.js';
 import { deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
-describe('the directory of sites', () => {
+describe('the site directory', () => {
   const nodes = () => {
     const world = memoryWorld();
     const node = () => {
@@ -22,7 +22,7 @@ describe('the directory of sites', () => {
     return { one, other, run };
   };
 
-  it('asks the log about a site that it does not know', async () => {
+  it('reads the log for an unknown site', async () => {
     const { other, run } = nodes();
     await run(registerSite('first'));
     expect((await other.find(['first', 'demo']))('demo')).to.equal(undefined);
@@ -31,7 +31,7 @@ describe('the directory of sites', () => {
     expect((await other.find(['demo']))('no-site')).to.equal(undefined);
   });
 
-  it('asks the log where somebody has seen more than it knows', async () => {
+  it('reads the log when the caller requires a later position', async () => {
     const { one, other, run } = nodes();
     await run(registerSite('demo'));
     await other.all();

@@ -1,4 +1,4 @@
-/** History as auditors read it: in log order, opened, and no more than was asked for. */
+/** Audit replay: events in log order, decrypted and filtered. */
 import { expect } from 'chai';
 import { NoSuchStream, type ReplayFilter, replay } from '../../../application/audit/replay.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
@@ -7,7 +7,7 @@ import { box, context, toys } from '../../support/toy-service.js';
 
 const games = { ...toys, service: 'games' };
 
-describe('a replay', () => {
+describe('an audit replay', () => {
   let kernel: MemoryKernel;
   let all: readonly RecordedEvent[];
 
@@ -25,7 +25,7 @@ describe('a replay', () => {
     all = all.toSorted((a, b) => Number(a.position - b.position));
   });
 
-  const told = async (filter: Partial<ReplayFilter> = {}, catalogs = [toys]) => {
+  const replayed = async (filter: Partial<ReplayFilter> = {}, catalogs = [toys]) => {
     const found: string[] = [];
     const options = { live: false, signal: new AbortController().signal };
     const pages = replay({ ...kernel, catalogs }, { services: ['toys'], ...filter }, options);
@@ -38,35 +38,35 @@ describe('a replay', () => {
   };
   const everything = ['bear: on bear', 'car: on car', 'kite: on kite', 'doll: on doll', 'NotesErased'];
 
-  it('tells all of a service in log order, secrets opened while their keys exist', async () => {
-    expect(await told()).to.deep.equal(everything);
+  it('returns all events of a service in log order, decrypted while their keys exist', async () => {
+    expect(await replayed()).to.deep.equal(everything);
     await kernel.vault.destroy('toys.box-2');
-    expect((await told())[1]).to.equal('car: erased');
-    expect(await told({ services: ['games'] })).to.deep.equal([]);
-    expect(await told({}, [])).to.deep.equal([]);
+    expect((await replayed())[1]).to.equal('car: erased');
+    expect(await replayed({ services: ['games'] })).to.deep.equal([]);
+    expect(await replayed({}, [])).to.deep.equal([]);
   });
 
-  it('tells what was asked for only', async () => {
-    expect(await told({ stream: 'toys.box-1' })).to.deep.equal(['bear: on bear', 'doll: on doll']);
-    expect(await told({ types: ['NotesErased'] })).to.deep.equal(['NotesErased']);
-    expect(await told({ types: ['NotesErased', 'ToyPut'] })).to.deep.equal(everything);
-    expect(await told({ actor: 'bob' })).to.deep.equal(everything.slice(1, 4));
-    expect(await told({ correlation: 'k1' })).to.deep.equal(['bear: on bear', 'kite: on kite']);
-    expect(await told({ actor: 'bob', correlation: 'k2', stream: 'toys.box-1' })).to.deep.equal(['doll: on doll']);
+  it('filters by stream, type, actor and correlation id', async () => {
+    expect(await replayed({ stream: 'toys.box-1' })).to.deep.equal(['bear: on bear', 'doll: on doll']);
+    expect(await replayed({ types: ['NotesErased'] })).to.deep.equal(['NotesErased']);
+    expect(await replayed({ types: ['NotesErased', 'ToyPut'] })).to.deep.equal(everything);
+    expect(await replayed({ actor: 'bob' })).to.deep.equal(everything.slice(1, 4));
+    expect(await replayed({ correlation: 'k1' })).to.deep.equal(['bear: on bear', 'kite: on kite']);
+    expect(await replayed({ actor: 'bob', correlation: 'k2', stream: 'toys.box-1' })).to.deep.equal(['doll: on doll']);
   });
 
-  it('begins after a position, and at a time, and ends with one', async () => {
-    expect(await told({ after: all[1]!.position })).to.deep.equal(everything.slice(2));
-    expect(await told({ stream: 'toys.box-1', after: all[0]!.position })).to.deep.equal(['doll: on doll']);
+  it('starts after a position or at a time and stops at a time', async () => {
+    expect(await replayed({ after: all[1]!.position })).to.deep.equal(everything.slice(2));
+    expect(await replayed({ stream: 'toys.box-1', after: all[0]!.position })).to.deep.equal(['doll: on doll']);
     const [from, to] = [all[1]!.recordedAt, all[3]!.recordedAt];
-    expect(await told({ from })).to.deep.equal(everything.slice(1));
-    expect(await told({ to })).to.deep.equal(everything.slice(0, 4));
-    expect(await told({ from, to })).to.deep.equal(everything.slice(1, 4));
+    expect(await replayed({ from })).to.deep.equal(everything.slice(1));
+    expect(await replayed({ to })).to.deep.equal(everything.slice(0, 4));
+    expect(await replayed({ from, to })).to.deep.equal(everything.slice(1, 4));
   });
 
-  it('says that there is no such stream, or none any more', async () => {
+  it('reports a stream that never existed or was deleted', async () => {
     const failure = async (stream: string) =>
-      told({ stream }).then(
+      replayed({ stream }).then(
         () => undefined,
         (error: unknown) => error,
       );
@@ -80,15 +80,15 @@ describe('a replay', () => {
   });
 
   for (const stream of [undefined, 'toys.box-1'])
-    it(`goes on live with what comes of ${stream ?? 'the service'}, until it is stopped`, async () => {
+    it(`continues live with new events of ${stream ?? 'the service'} until it is stopped`, async () => {
       const stop = new AbortController();
       const filter = { services: ['toys'], ...(stream === undefined ? {} : { stream }) };
       const live = replay({ ...kernel, catalogs: [toys] }, filter, { live: true, signal: stop.signal });
       const before = stream === undefined ? all.length : 2;
       for (let count = 0; count < before; ) count += (await live.next()).value?.length ?? 0;
-      const coming = live.next();
+      const next = live.next();
       await kernel.handle(box, 'toys.box-1', { box: '1', toy: 'late' }, context());
-      expect((await coming).value?.[0]).to.deep.include({ stream: 'toys.box-1', type: 'ToyPut' });
+      expect((await next).value?.[0]).to.deep.include({ stream: 'toys.box-1', type: 'ToyPut' });
       stop.abort();
       expect((await live.next()).done).to.equal(true);
     });

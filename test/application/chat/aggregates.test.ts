@@ -1,4 +1,4 @@
-/** What the relay has folded is what commands are decided on, with what has come since, and no more of the log is read. */
+/** Aggregates seeded from the state of the relay read only the events that follow it. */
 import { expect } from 'chai';
 import { rosterAggregate, seedAggregatesFromRelay } from '../../../application/chat/aggregates.js';
 import { chat } from '../../../application/chat/audience/audience.js';
@@ -9,8 +9,8 @@ import { ROSTER } from '../../../domain/chat/roster.js';
 import { added, admin, renamed } from '../../support/chat-user-fixtures.js';
 import { starting } from '../../support/snapshot-spec.js';
 
-describe('what the relay of the chat has folded', () => {
-  it('is what the roster is read on from, also where the feed has shown what came since before that', async () => {
+describe('aggregates seeded from the relay', () => {
+  it('read only events after the seed, even where the feed delivered older ones before', async () => {
     const node = await starting(catalog, chat);
     const positions: bigint[] = [];
     for (const event of [admin('ada'), added('bob'), renamed('bob', 'Bobby'), added('cyd')])
@@ -19,8 +19,8 @@ describe('what the relay of the chat has folded', () => {
     const read: number[] = [];
     const log: EventLog = {
       ...node.log,
-      async read(...asked) {
-        const found = await node.log.read(...asked);
+      async read(...args) {
+        const found = await node.log.read(...args);
         if (typeof found !== 'string') read.push(...found.map(({ revision }) => revision));
         return found;
       },
@@ -35,7 +35,7 @@ describe('what the relay of the chat has folded', () => {
     expect((await users()).map(({ userName }) => userName)).to.have.members(['ada', 'Bobby', 'cyd']);
     await users();
     expect(read).to.deep.equal([2, 3]);
-    // Known already, and more of it: what is behind does not take its place.
+    // An older seed does not replace a newer cached aggregate.
     seedAggregatesFromRelay(streams, state);
     await users();
     expect(read).to.deep.equal([2, 3]);

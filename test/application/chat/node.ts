@@ -1,4 +1,4 @@
-/** A node of the chat without its HTTP side, with people on it for tests. */
+/** A chat node without HTTP, with users for tests. */
 import { setMaxListeners } from 'node:events';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
@@ -13,7 +13,7 @@ import { commandsOf } from '../../support/memory-kernel.js';
 import { createTestKernel, project } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
-/** A user who reads, and never aborts the request. */
+/** A reader who never aborts the request. */
 export function readerNamed(userId: string) {
   const { signal } = new AbortController();
   // Tests read many pages with one reader.
@@ -21,12 +21,12 @@ export function readerNamed(userId: string) {
   return { userId, request: { signal } };
 }
 
-/** Who reads, where it does not matter who. */
+/** A reader for tests without a specific user. */
 export const somebody = readerNamed('somebody');
 
 export type ChatNode = Awaited<ReturnType<typeof startChatNode>>;
 
-/** `between` stands between what the node does and the log. Reactions run where it is asked for; rows may stay behind. */
+/** `between` wraps the log. Reactions run if `react` is set; `projects: false` leaves the read model behind. */
 export async function startChatNode(
   servers: Servers,
   database: string,
@@ -48,10 +48,10 @@ export async function startChatNode(
   const admission = createAuthentication({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
   let finds = 0;
   let [finding, most] = [0, 0];
-  const find: typeof kernel.rows.find = (...asked) => {
+  const find: typeof kernel.rows.find = (...args) => {
     finds++;
     most = Math.max(most, ++finding);
-    return kernel.rows.find<never>(...asked).finally(() => finding--);
+    return kernel.rows.find<never>(...args).finally(() => finding--);
   };
   const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
   const messaging = createMessaging({
@@ -65,7 +65,7 @@ export async function startChatNode(
   const common = { ...kernel, service: 'chat', logger: silentLogger, signal, reacted: () => {} };
   const begun = await kernel.head();
   const reacting = react ? messaging.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
-  const come = createJoin(kernel);
+  const join = createJoin(kernel);
 
   return {
     ...messaging,
@@ -75,15 +75,15 @@ export async function startChatNode(
     opened: messaging.rowMapper,
     kernel,
     admission,
-    /** How often rows were asked for. */
+    /** Number of row queries so far. */
     finds: () => finds,
-    /** How many of these were under way at once, at most, while something was done. */
+    /** Maximum number of concurrent row queries while `work` runs. */
     async mostFinds(work: () => Promise<unknown>) {
       most = 0;
       await work();
       return most;
     },
-    /** What the live feed tells, from the beginning, until it is stopped. */
+    /** Delivers the live feed from the beginning until the node stops. */
     async feed() {
       for await (const { events } of kernel.follow({ prefixes: ['chat.'], from: 'start', signal })) {
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
@@ -94,10 +94,10 @@ export async function startChatNode(
         }
       }
     },
-    /** Somebody new. */
+    /** Adds a new user. */
     async join(name: string, isAdmin = false): Promise<Caller> {
       const intention = { type: 'AdmitUser' as const, isAdmin, how: 'sign-in' as const };
-      const { user } = accepted(await come({ ...intention, email: `${name}@example.org` }, context()));
+      const { user } = accepted(await join({ ...intention, email: `${name}@example.org` }, context()));
       return { userId: user.id, userName: user.userName, isAdmin, sessionId: '' };
     },
     async stop() {
@@ -108,7 +108,7 @@ export async function startChatNode(
   };
 }
 
-/** What was not refused. */
+/** Returns the outcome, or throws if it is a rejection. */
 export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {
   if (isRejection(outcome)) throw new Error(outcome.rejected);
   return outcome as Exclude<Outcome, Rejection>;

@@ -1,4 +1,4 @@
-/** Combinations of the chat's settings that must not run. */
+/** Combinations of chat settings that are rejected. */
 import { expect } from 'chai';
 import { chatRules, chatSettings } from '../../../application/chat/settings.js';
 import { oauthRules } from '../../../application/chat/sign-in/oauth-settings.js';
@@ -9,27 +9,27 @@ type Values = Parameters<(typeof rules)[number]>[0];
 const defaults = Object.fromEntries(
   Object.entries(chatSettings).map(([key, setting]) => [key, 'default' in setting ? setting.default : undefined]),
 );
-const blamed = (given: Record<string, unknown>) => {
-  const values = { host: '127.0.0.1', ...defaults, ...given } as unknown as Values;
+const blamed = (settings: Record<string, unknown>) => {
+  const values = { host: '127.0.0.1', ...defaults, ...settings } as unknown as Values;
   return rules.flatMap((rule) => rule(values) ?? []);
 };
-const keys = (given: Record<string, unknown>) => blamed(given).map(({ key }) => key);
+const keys = (settings: Record<string, unknown>) => blamed(settings).map(({ key }) => key);
 const jwtSecret = 'f3b1c0de-5eed-4b1d-8f00-0123456789ab';
 const safe = { 'auth.authMode': 'password', 'auth.jwtSecret': jwtSecret };
 
 describe('the settings of the chat', () => {
-  it('may be left as they are on this machine', () => {
+  it('may stay at their defaults on a loopback address', () => {
     expect(keys({})).to.deep.equal([]);
   });
 
-  it('do not let dev mode out of this machine, unless that is allowed', () => {
+  it('reject dev mode on a public address unless --allow-dev is given', () => {
     expect(keys({ host: '0.0.0.0' })).to.deep.equal(['auth.authMode']);
     expect(blamed({ host: '0.0.0.0' })[0]?.reason).to.contain('--allow-dev');
     expect(keys({ host: '0.0.0.0', allowDev: true })).to.deep.equal([]);
     expect(keys({ host: '0.0.0.0', ...safe })).to.deep.equal([]);
   });
 
-  it('need a secret of their own outside dev mode', () => {
+  it('require a custom secret outside dev mode', () => {
     for (const secret of [
       undefined,
       'short',
@@ -42,19 +42,19 @@ describe('the settings of the chat', () => {
     expect(keys({ 'auth.jwtSecret': 'short' })).to.deep.equal([]);
   });
 
-  it('need mail for magic links', () => {
+  it('require a mail server for magic links', () => {
     const magic = { ...safe, 'auth.authMode': 'magic-link' };
     expect(keys(magic)).to.deep.equal(['email.host']);
     expect(keys({ ...magic, 'email.host': 'mail.example.org' })).to.deep.equal([]);
   });
 
-  it('need an initial admin who can be one', () => {
+  it('require a valid initial admin', () => {
     expect(keys({ 'chat.initialUser.email': 'admin' })).to.deep.equal(['chat.initialUser.email']);
     expect(keys({ 'chat.initialUser.userName': ' ' })).to.deep.equal(['chat.initialUser.userName']);
   });
 });
 
-describe('the settings of signing in by way of providers', () => {
+describe('the settings of OAuth providers', () => {
   const custom = {
     id: 'own',
     name: 'Own',
@@ -64,12 +64,12 @@ describe('the settings of signing in by way of providers', () => {
     clientId: 'id',
     clientSecret: 'secret',
   };
-  const blamedFor = (given: Record<string, unknown>) => {
-    const values = { 'oauth.custom': [], ...given } as unknown as Parameters<(typeof oauthRules)[number]>[0];
+  const blamedFor = (settings: Record<string, unknown>) => {
+    const values = { 'oauth.custom': [], ...settings } as unknown as Parameters<(typeof oauthRules)[number]>[0];
     return oauthRules.flatMap((rule) => rule(values)?.key ?? []);
   };
 
-  it('name both halves of what a preset needs', () => {
+  it('require both the id and the secret of a preset', () => {
     const [id, secret] = ['oauth.presets.github.clientId', 'oauth.presets.github.clientSecret'];
     expect(blamedFor({ [id]: 'x', [secret]: 'y' })).to.deep.equal([]);
     expect(blamedFor({ [id]: 'x' })).to.deep.equal([secret]);
@@ -79,7 +79,7 @@ describe('the settings of signing in by way of providers', () => {
     ]);
   });
 
-  it('have providers of ids of their own, with addresses that can be asked', () => {
+  it('require unique provider ids and valid URLs', () => {
     expect(blamedFor({ 'oauth.custom': [custom] })).to.deep.equal([]);
     for (const wrong of [
       [custom, custom],

@@ -1,4 +1,4 @@
-/** What was done to what is others' is kept in the log once, and keeps no node of a release before from its own notes. */
+/** Acts on content of others are preserved in the audit log exactly once. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createAudit, preserveActs } from '../../../../application/chat/admin/audit-log.js';
@@ -11,7 +11,7 @@ import { context } from '../../../support/toy-service.js';
 
 const NOW = Date.UTC(2027, 0, 15);
 
-describe('the acts that are kept for auditors', () => {
+describe('preserved acts of the audit log', () => {
   const deleted = (n: number): RecordedEvent => ({
     id: randomUUID(),
     stream: messageStream(`m${n}`),
@@ -31,27 +31,27 @@ describe('the acts that are kept for auditors', () => {
     metadata: {},
   });
 
-  /** A node of a world, of a release that knows these events. */
+  /** A node that knows the events of the given catalog. */
   function node(world: ReturnType<typeof memoryWorld>, known = catalog) {
     const kernel = memoryKernel(world, [known], { now: () => NOW });
     const audit = createAudit({ ...kernel, rows: {} as never, clock: { now: () => NOW } });
     const { on } = preserveActs(audit.note, kernel.derivation);
-    return { audit, keep: async (event: RecordedEvent) => handlerFor(on, event as never)?.(event as never) };
+    return { audit, preserve: async (event: RecordedEvent) => handlerFor(on, event as never)?.(event as never) };
   }
 
-  it('are kept once, also by a node that begins where another was killed', async () => {
+  it('are recorded once, even by a node that starts over after a crash', async () => {
     const world = memoryWorld();
     const acts = Array.from({ length: 500 }, (_, n) => deleted(n));
     const first = node(world);
-    for (const act of acts) await first.keep(act);
+    for (const act of acts) await first.preserve(act);
     const next = node(world);
-    for (const act of acts) await next.keep(act);
+    for (const act of acts) await next.preserve(act);
     expect(world.all).to.have.length(acts.length);
   });
 
-  it('let a release that does not know of them note what it notes', async () => {
+  it('do not stop a node that does not know their event type from recording its own', async () => {
     const world = memoryWorld();
-    await node(world).keep(deleted(1));
+    await node(world).preserve(deleted(1));
     const { ActKept: _, ...events } = catalog.events;
     const before = node(world, { ...catalog, events } as unknown as typeof catalog);
     const exported = { type: 'Exported', data: { by: 'admin', exportedAt: NOW } } as const;

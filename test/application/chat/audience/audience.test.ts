@@ -1,4 +1,4 @@
-/** Who in the chat is told what, live and after coming back, without a socket. */
+/** Who receives which chat event, live and after resuming, tested without a socket. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { chat, endStreams, isEntitled, streamKeysOf } from '../../../../application/chat/audience/audience.js';
@@ -49,7 +49,7 @@ import { head, record } from '../../../support/toy-service.js';
 const ROOT = 'root'.padEnd(22, '0');
 const HOUR = 3_600_000;
 
-/** One of each event that a message, its reactions and its thread can have. */
+/** One event of each kind that a message, its reactions and its thread can have. */
 const talk = specOf(message).run([
   postMessage('hello'),
   editMessage('hi'),
@@ -109,7 +109,7 @@ describe('the event stream of the chat', () => {
     return position;
   }
 
-  /** What becomes of channels by these commands. */
+  /** Runs commands on the channels and publishes the new events. */
   function run(...commands: readonly ChannelsCommand[]) {
     const { events } = specOf(channels).run(commands, places as never);
     publish(...events.slice(places.length));
@@ -129,10 +129,10 @@ describe('the event stream of the chat', () => {
     return client;
   }
   const types = ({ sent }: ReturnType<typeof record>) => sent.map(({ message: { type } }) => type);
-  /** What somebody gets who comes back after that position. */
+  /** The types of the messages a user receives who resumes after that position. */
   const missed = (userId: string, after: bigint) => types(listen(userId, after));
 
-  it('tells of all that happens in a private channel its members and admins alone', () => {
+  it('delivers events of a private channel to its members and admins only', () => {
     const all = [ROOT, ADA, BOB, CYD].map((each) => listen(each));
     secret(BOB);
     run(createWebhook('Robot'), newTopic);
@@ -142,8 +142,8 @@ describe('the event stream of the chat', () => {
     expect(all.map(types)).to.deep.equal([seen, seen, seen, []]);
   });
 
-  describe('to who comes back', () => {
-    it('gives all that they missed in a channel that they still see', () => {
+  describe('for a resuming user', () => {
+    it('replays all events of a channel that is still visible', () => {
       secret(BOB);
       const from = position;
       run(createWebhook('Robot'), newTopic);
@@ -155,7 +155,7 @@ describe('the event stream of the chat', () => {
       expect(missed(CYD, from)).to.deep.equal([]);
     });
 
-    it('gives of a channel that they were taken out of nothing but that it went', () => {
+    it('replays only DELETE_CHANNEL of a channel the user was removed from', () => {
       secret(BOB);
       const from = position;
       run(createWebhook('Robot'), newTopic);
@@ -166,7 +166,7 @@ describe('the event stream of the chat', () => {
       expect(missed(BOB, from)).to.deep.equal(['DELETE_CHANNEL']);
     });
 
-    it('gives those who stay all of it, though others were taken out', () => {
+    it('replays everything to remaining members when others were removed', () => {
       secret(BOB, CYD);
       const from = position;
       publish(...talk);
@@ -175,7 +175,7 @@ describe('the event stream of the chat', () => {
       expect(missed(CYD, from)).to.deep.equal(['DELETE_CHANNEL']);
     });
 
-    it('gives nothing of a channel that they were taken into and out of meanwhile, but that it went', () => {
+    it('replays only DELETE_CHANNEL of a channel the user was added to and removed from meanwhile', () => {
       secret();
       const from = position;
       members(BOB);
@@ -184,7 +184,7 @@ describe('the event stream of the chat', () => {
       expect(missed(BOB, from)).to.deep.equal(['DELETE_CHANNEL']);
     });
 
-    it('gives what they missed of private channels as an admin only while they are one', () => {
+    it('replays private channels to an admin only while the user is an admin', () => {
       secret();
       const from = position;
       publish(roleChanged(CYD, true, ROOT));
@@ -195,12 +195,12 @@ describe('the event stream of the chat', () => {
       expect(missed(CYD, from)).to.deep.equal(['UPDATE_USER', 'UPDATE_USER', 'DELETE_CHANNEL']);
     });
 
-    it('gives of a channel that is deleted only that it is, holds nothing else of it, and loses nothing of the others', () => {
+    it('replays only DELETE_CHANNEL of a deleted channel, frees its events and keeps those of others', () => {
       run(createChannel('Gone', { channelId: 'gone' }), createChannel('General', { channelId: CHANNEL }));
       const from = publish(added('dan'));
       const short = relay.kept();
-      const gone = { channelId: 'gone', messageId: 'g' };
-      publish(...specOf(message).run([postMessage('x'.repeat(5000), gone)]).events, added('eve'), ...talk);
+      const deletedChannel = { channelId: 'gone', messageId: 'g' };
+      publish(...specOf(message).run([postMessage('x'.repeat(5000), deletedChannel)]).events, added('eve'), ...talk);
       const long = relay.kept();
       run(createWebhook('Robot', { channelId: 'gone' }), deleteChannel(asAdmin(ROOT), 'gone'));
       expect(missed(BOB, from)).to.deep.equal(['NEW_USER', ...TALK_TYPES, 'DELETE_CHANNEL']);
@@ -209,7 +209,7 @@ describe('the event stream of the chat', () => {
       expect(relay.kept()).to.be.greaterThan(short);
     });
 
-    it('gives who is taken out the name that the channel had for them, not the one that it gets', () => {
+    it('sends a removed member the former name of a renamed channel', () => {
       secret(BOB);
       const from = position;
       run(updateChannel({ members: [ADA], name: 'Of others' }));
@@ -219,7 +219,7 @@ describe('the event stream of the chat', () => {
       ]);
     });
 
-    it('gives of a public channel that became private only that it went', () => {
+    it('replays only DELETE_CHANNEL of a public channel that became private', () => {
       run(createChannel('General', { channelId: CHANNEL }));
       const from = position;
       publish(...talk);
@@ -231,7 +231,7 @@ describe('the event stream of the chat', () => {
     });
   });
 
-  it('tells who becomes an admin, or is none any more, of the channels that only admins see with them', () => {
+  it('sends the channels that only admins see to users who gain or lose the admin role', () => {
     secret();
     run(createChannel('General', { channelId: 'general too' }));
     run(createChannel('Ours', { channelId: 'ours', isPrivate: true, members: [CYD] }));
@@ -247,7 +247,7 @@ describe('the event stream of the chat', () => {
     expect(types(bob)).to.deep.equal(['UPDATE_USER', 'UPDATE_USER']);
   });
 
-  it('has the cursor on the last of the frames of one event only', () => {
+  it('puts the resume position on the last frame of an event', () => {
     secret();
     run(createChannel('Board', { channelId: 'board', isPrivate: true }));
     const cyd = listen(CYD);
@@ -256,19 +256,19 @@ describe('the event stream of the chat', () => {
     expect(cyd.sent.map((each) => each.position)).to.deep.equal([undefined, undefined, at]);
   });
 
-  it('tells nobody of what is erased', () => {
+  it('does not deliver events whose content is erased', () => {
     secret(BOB);
     const bob = listen(BOB);
     const whole = specOf(channels)
       .run([createWebhook('Robot')], places as never)
       .events.slice(places.length);
-    // Whose words are gone: what is left of them is not told as if it were theirs.
+    // The content of these events is erased, so they are not delivered as if it were there.
     const unread = talk.filter(({ data }) => 'secret' in data);
     publish(...[...unread, ...whole, added('dan', {}), left(CYD)].map((each) => ({ ...each, erased: true })));
     expect(types(bob)).to.deep.equal([]);
   });
 
-  it('ends with its session alone, and for who is removed, leaves or is erased with all of theirs', () => {
+  it('ends with its session, and all streams of a user end when the user is removed, leaves or is erased', () => {
     const sessions = (userId: string) => ['one', 'two'].map((each) => listen(userId, undefined, each + userId));
     const how = (clients: readonly ReturnType<typeof record>[]) => clients.map((each) => each.ended);
     const [ada, bob, cyd, root] = [ADA, BOB, CYD, ROOT].map(sessions) as ReturnType<typeof sessions>[];
@@ -284,7 +284,7 @@ describe('the event stream of the chat', () => {
     expect(how(root!)).to.deep.equal([undefined, undefined]);
   });
 
-  it('goes on as long as a session that is refreshed, and no other goes on with it', () => {
+  it('continues when its own session is refreshed, and ends otherwise', () => {
     const [one, two] = ['one', 'two'].map((each) => listen(ADA, undefined, each, NOON + 1000));
     publish(refreshed('one', 1, NOON));
     time.pass(1000);

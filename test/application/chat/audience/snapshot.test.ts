@@ -1,4 +1,4 @@
-/** Who is in the chat, and in which channels, is known to a relay that begins anywhere in the log. */
+/** The chat audience restores its state at any position of the log, from a snapshot and the tail. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ChatState, chat } from '../../../../application/chat/audience/audience.js';
@@ -99,8 +99,8 @@ const channelsCommand: fc.Arbitrary<ChannelsCommand> = fc.oneof(
   where.map(eraseChannel),
 );
 
-/** Ids are new whenever something is made. */
-function eachMadeOnce<Command extends { readonly type: string }>(commands: readonly Command[]) {
+/** Drops commands that would create an id a second time. */
+function withoutDuplicateIds<Command extends { readonly type: string }>(commands: readonly Command[]) {
   const made = new Set<string>();
   return commands.filter((command) => {
     if (!['RegisterUser', 'CreateChannel', 'CreateWebhook'].includes(command.type)) return true;
@@ -110,15 +110,15 @@ function eachMadeOnce<Command extends { readonly type: string }>(commands: reado
   });
 }
 
-const keyed = fc.array(fc.boolean(), { maxLength: 60, minLength: 60 });
+const withCommandId = fc.array(fc.boolean(), { maxLength: 60, minLength: 60 });
 const history = fc
   .record({
     people: fc.array(rosterCommand, { maxLength: 25 }),
     visibility: fc.array(channelsCommand, { maxLength: 25 }),
     which: fc.array(fc.nat(1), { maxLength: 60 }),
-    keyed,
+    withCommandId,
   })
-  .map(({ people, visibility, which, keyed }): readonly Step[] => {
+  .map(({ people, visibility, which, withCommandId }): readonly Step[] => {
     const first = admin('ada');
     const steps = (stream: string, events: readonly ChatEvent[]) => events.map((event) => ({ stream, event }));
     const all = interleaved(
@@ -129,17 +129,17 @@ const history = fc
             .run(people, [first as never])
             .events.slice(1),
         ]),
-        steps(CHANNELS, specOf(channels).run(eachMadeOnce(visibility)).events),
+        steps(CHANNELS, specOf(channels).run(withoutDuplicateIds(visibility)).events),
       ],
       which,
     );
-    return all.map((step, index) => (keyed[index] ? { ...step, commandId: `c${index}` } : step));
+    return all.map((step, index) => (withCommandId[index] ? { ...step, commandId: `c${index}` } : step));
   });
 
 const begin = () => starting(catalog, chat);
 
-describe('the audience of the chat, at a start', () => {
-  it('is what it was where the window begins, wherever that is', async () => {
+describe('the restored audience of the chat', () => {
+  it('equals the fold of all events up to the position, at every position', async () => {
     const world = await begin();
     const { follow, decryptEvent, append, at } = world;
     for (let n = 0; n < Math.max(people.length, visibility.length); n++) {
@@ -154,11 +154,11 @@ describe('the audience of the chat, at a start', () => {
       state = evolve(state, await decryptEvent(catalog, event));
       expect((await at(event.position)).state, `at ${event.type}`).to.deep.equal(state);
     }
-    // Whatever the audience folds stands in those two.
+    // All event types that the audience folds occur in these two streams.
     expect(new Set(read.value.events.map(({ type }: RecordedEvent) => type)).size).to.equal(types.length);
   });
 
-  it('is the same by a snapshot of any moment before, also where people and channels are erased since', async () => {
+  it('is the same from a snapshot of any earlier position, even after users and channels are erased', async () => {
     const property = fc.asyncProperty(history, fc.nat(50), fc.nat(100), async (steps, when, erasing) => {
       const { append, keep, expectSame, vault } = await begin();
       const positions: bigint[] = [];
@@ -177,7 +177,7 @@ describe('the audience of the chat, at a start', () => {
     await fc.assert(property, { numRuns: 100 });
   });
 
-  it('reads of the log what came after its snapshot, and by no type', async () => {
+  it('reads only the events after its snapshot, without a filter by type', async () => {
     const { append, keep, at, read } = await begin();
     const steps = people.map((event) => ({ stream: ROSTER, event }));
     let last = 0n;
@@ -187,11 +187,11 @@ describe('the audience of the chat, at a start', () => {
     const { state } = await at(position);
     expect(state.channels.channels.size).to.equal(1);
     expect(eventCount(state.reached)).to.equal(people.length + 1);
-    // The last event of the roster tells that it is the same log.
+    // The last event of the roster proves that it is still the same log.
     expect(read.map(({ position }) => position)).to.deep.equal([last, position]);
   });
 
-  it('names nobody in what is kept, and nobody who was erased comes back by it', async () => {
+  it('stores no personal data in its snapshot and does not restore erased users', async () => {
     const { append, keep, at, kept, vault } = await begin();
     let last = 0n;
     for (const event of [admin(ADA), added('cy', { userName: 'Cleopatra' })])
@@ -206,7 +206,7 @@ describe('the audience of the chat, at a start', () => {
     expect(named(await at(last))).to.include({ userName: 'Deleted user', email: '' });
   });
 
-  it('is read from the log, and told, where the snapshot is damaged, or of another log', async () => {
+  it('is read from the log, with a warning, when the snapshot is damaged or belongs to another log', async () => {
     const { append, keep, at, kept, told, expectSame } = await begin();
     const positions: bigint[] = [];
     for (const event of people) positions.push(await append({ stream: ROSTER, event }));

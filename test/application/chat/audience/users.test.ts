@@ -1,4 +1,4 @@
-/** What people of the chat are told of each other, and of what two say to each other alone. */
+/** What users receive about other users and about their direct messages. */
 import { expect } from 'chai';
 import { chat } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
@@ -34,7 +34,7 @@ import { eventAt } from '../../../support/memory-ports.js';
 const PEOPLE = [admin('root'), added(ADA), added(BOB)];
 const EVERYBODY = ['everybody'];
 
-/** Who is told what of the last event, after those before it. */
+/** The deliveries for the last event, given the ones before it. */
 function delivered(...events: readonly ChatEvent[]) {
   const recorded = events.map(
     ({ type, data }, index) => eventAt(BigInt(index + 1), type, data as never) as unknown as RevealedEvent,
@@ -49,10 +49,10 @@ function delivered(...events: readonly ChatEvent[]) {
 }
 const heading = (events: readonly ChatEvent[]) => delivered(...events).map(({ to, type }) => [type, to]);
 
-describe('what people of the chat are told', () => {
+describe('deliveries about users and direct messages', () => {
   const two = [ADA, BOB].map((each) => `user:${each}`);
 
-  it('goes to the two alone of what they say to each other, and says between whom', () => {
+  it('send a direct message to its two participants only and name them', () => {
     const { events } = specOf(message).run([
       postMessage('psst', { channelId: DIRECT }),
       editMessage('hush'),
@@ -78,7 +78,7 @@ describe('what people of the chat are told', () => {
     }
   });
 
-  it('is of a conversation that is begun, for each, the other one', () => {
+  it('describe a new conversation to each participant by the other one', () => {
     const { events } = specOf(conversation).run([startConversation()]);
     const all = delivered(...PEOPLE, ...events);
     expect(all.map(({ to, payload }) => [to, (payload as { otherUser: { id: string } }).otherUser.id])).to.deep.equal([
@@ -87,7 +87,7 @@ describe('what people of the chat are told', () => {
     ]);
   });
 
-  it('is who comes, goes and is called otherwise, for everybody', () => {
+  it('tell all users who joins, leaves, is removed or changes name or role', () => {
     for (const [event, type] of [
       [added('dan'), 'NEW_USER'],
       [renamed(BOB, 'Robert'), 'UPDATE_USER'],
@@ -99,7 +99,7 @@ describe('what people of the chat are told', () => {
     expect(heading([...PEOPLE, removed(BOB), erased(BOB)])).to.deep.equal([]);
   });
 
-  it('is who is there where that has changed, but not of who was removed', () => {
+  it('report presence only when it changes, and not of removed users', () => {
     const changed = (status: string, former: string): PresenceEvent =>
       ({
         type: 'PresenceChanged',

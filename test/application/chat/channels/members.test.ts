@@ -1,4 +1,4 @@
-/** Naming the members of a channel: however many nobody knows, the log is asked about them once. */
+/** Member lists with many unknown users cost one lookup in the log. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { isRejection } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('the members that a channel is to have', function () {
+describe('the members given for a channel', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -19,9 +19,9 @@ describe('the members that a channel is to have', function () {
     servers = await startServers();
     node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     const { streams, clock } = node.kernel;
-    const reload: typeof streams.reload = (...asked) => {
+    const reload: typeof streams.reload = (...args) => {
       reads++;
-      return streams.reload(...asked);
+      return streams.reload(...args);
     };
     const counted = { ...streams, reload };
     const admission = createAuthentication({
@@ -37,7 +37,7 @@ describe('the members that a channel is to have', function () {
     await servers?.stop();
   });
 
-  it('are looked for together, whether they are made or changed', async () => {
+  it('are looked up together when a channel is created or updated', async () => {
     const ada = await node.join('ada');
     const { id } = accepted(await channels.create(ada, { name: 'one' }, context())).body.channel;
     const members = Array.from({ length: 1000 }, (_, n) => `nobody${n}`);

@@ -1,4 +1,4 @@
-/** Edits whose reactions on files come late: after another edit has taken back what the first took away. */
+/** Delayed file reactions: an edit restored a file before the reaction to its removal ran. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { SAMPLES } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('a file that is taken back before the reaction to the edit that took it away', function () {
+describe('a file restored before the reaction to its removal', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -42,7 +42,7 @@ describe('a file that is taken back before the reaction to the edit that took it
     if (typeof events === 'string') throw new Error(events);
     return events;
   };
-  /** The late reactions to all edits of a message and its replies; `each` is called after every one. */
+  /** Runs the delayed reactions to all edits of a message and its replies; calls `each` after every one. */
   async function react(messageId: string, each: () => Promise<unknown>) {
     const reaction = node.reactions.find(({ name }) => name === 'chat.files')!;
     for (const event of await read(messageStream(messageId)))
@@ -53,12 +53,12 @@ describe('a file that is taken back before the reaction to the edit that took it
   }
   const isReadable = async (filename: string) => !('rejected' in (await node.files.file(bob, filename)));
 
-  it('stays readable, on a message and on a reply', async () => {
+  it('stays readable on a message and on a reply', async () => {
     const [one, two] = [await upload(), await upload()];
     const { post, edit } = node.messages;
     const { id } = accepted(await post(ada, channelId, { attachments: [one], content: 'x' }, context())).body.message;
-    const said = { attachments: [two], content: 'x' };
-    const reply = accepted(await node.replies.post(ada, id, said, context())).body.reply;
+    const content = { attachments: [two], content: 'x' };
+    const reply = accepted(await node.replies.post(ada, id, content, context())).body.reply;
     for (const attachments of [[], [one]]) accepted(await edit(ada, id, { attachments }, context()));
     for (const attachments of [[], [two]])
       accepted(await node.replies.edit(ada, id, reply.id, { attachments }, context()));
@@ -67,7 +67,7 @@ describe('a file that is taken back before the reaction to the edit that took it
     });
   });
 
-  it('is detached where the last edit leaves it out', async () => {
+  it('is detached if the last edit omits it', async () => {
     const file = await upload();
     const { post, edit } = node.messages;
     const { id } = accepted(await post(ada, channelId, { attachments: [file], content: 'x' }, context())).body.message;

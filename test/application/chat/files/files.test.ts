@@ -1,4 +1,4 @@
-/** What becomes of files that hang on nothing, or were left behind, and of the names of whoever is erased. */
+/** The life cycle of uploaded files: orphans, edits, thumbnails, interrupted uploads and erasure of uploaders. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -52,7 +52,7 @@ describe('files of the chat', function () {
     const { filename } = accepted(await node.files.upload(by, what, context())).body;
     return { filename, stored: content.stored, fileId: fileIdOf(filename)! };
   }
-  /** An image of the channel with a thumbnail, by an upload that may crash. */
+  /** Uploads an image with a thumbnail to the channel; returns no filename if the upload crashes. */
   async function uploadImage(files = node.files, how = context()) {
     const [content, thumbnail] = [await received(SAMPLES.png), await received(SAMPLES.webp)];
     const done = files.upload(ada, { filename: 'x.png', channelId, content, thumbnail }, how);
@@ -69,7 +69,7 @@ describe('files of the chat', function () {
 
   const storeLater = (hours: number): FileStore =>
     createGridFsStore(node.kernel.mongo.models, 'chat_bytes', () => Date.now() + hours * HOUR);
-  /** A round, so many hours from now. */
+  /** Runs the orphan sweep as of that many hours from now. */
   async function sweep(hours: number, fileStore = storeLater(0), streams = node.kernel.streams) {
     const now = () => Date.now() + hours * HOUR;
     const clock: ConfirmedClock = { now, confirmedNow: async () => now(), inSync: () => true };
@@ -93,18 +93,18 @@ describe('files of the chat', function () {
   };
   type Image = Awaited<ReturnType<typeof uploadImage>>;
   const imageBytes = (image: Image) => Promise.all([image, image.thumbnail].map(storedBytes));
-  /** What no upload answers for, as a day later shows it. */
+  /** Stored bytes that no upload has confirmed, as seen a day later. */
   async function unsettled() {
-    const left: string[] = [];
-    for await (const { stored } of storeLater(25).unsettled()) left.push(stored);
-    return left;
+    const orphans: string[] = [];
+    for await (const { stored } of storeLater(25).unsettled()) orphans.push(stored);
+    return orphans;
   }
   const eventsOf = async ({ fileId }: { fileId: string }) => {
     const events = await node.kernel.log.read(fileSubject({ fileId }));
     return typeof events === 'string' ? events : events.map(({ type }) => type).join();
   };
 
-  it('that hang on nothing go after a day, bytes, key and stream; others stay', async () => {
+  it('are deleted with bytes, key and stream after a day without an attachment; attached ones stay', async () => {
     const [alone, held] = [await upload(), await upload()];
     await post(held.filename);
     await sweep(23);
@@ -120,7 +120,7 @@ describe('files of the chat', function () {
     expect(await eventsOf(held)).to.equal('FileUploaded,FileAttached,FileKept');
   });
 
-  it('that hang on nothing go after a day, though the log of one before them is damaged', async () => {
+  it('are deleted after a day even if the stream of another file is corrupt', async () => {
     const [damaged, alone] = [await upload(), await upload()];
     const { reload } = node.kernel.streams;
     const streams: typeof node.kernel.streams = {
@@ -135,28 +135,28 @@ describe('files of the chat', function () {
     expect(await isReadable(damaged)).to.equal(true);
   });
 
-  it('are looked for in no message of a channel that whoever asks does not see', async () => {
+  it('are not searched in messages of channels that the requester cannot see', async () => {
     const file = await upload();
     const made = await node.channels.create(ada, { name: 'closed', isPrivate: true }, context());
     const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
     accepted(await node.messages.post(ada, accepted(made).body.channel.id, { attachments }, context()));
-    let looked = 0;
+    let lookups = 0;
     const visibility: typeof node.visibility = {
       ...node.visibility,
-      message: (...asked) => {
-        looked++;
-        return node.visibility.message(...asked);
+      message: (...args) => {
+        lookups++;
+        return node.visibility.message(...args);
       },
     };
     const files = createFiles({ ...node.kernel, ...node, fileStore: storeLater(0), visibility });
     const [bob, eve] = [await node.join('bob'), await node.join('eve', true)];
     expect('rejected' in (await files.file(bob, file.filename))).to.equal(true);
-    expect(looked).to.equal(0);
+    expect(lookups).to.equal(0);
     expect('rejected' in (await files.file(eve, file.filename))).to.equal(false);
-    expect(looked).to.equal(1);
+    expect(lookups).to.equal(1);
   });
 
-  it('go with their thumbnails: after a day on nothing, and with the message that held them', async () => {
+  it('are deleted with their thumbnails, as orphans and with their message', async () => {
     const [alone, held] = [await uploadImage(), await uploadImage()];
     const images = { images: [held.filename!] };
     const { message } = accepted(await node.messages.post(ada, channelId, images, context())).body;
@@ -167,7 +167,7 @@ describe('files of the chat', function () {
     await eventually(async () => !(await imageBytes(held)).includes(true));
   });
 
-  it('that were hung on what was never said go after a day', async () => {
+  it('are deleted after a day if the message they were attached to was never posted', async () => {
     const file = await upload();
     const holding = { holderId: 'm'.repeat(22), messageId: 'm'.repeat(22), channelId };
     const attachment = { filename: file.filename, originalName: '', contentType: '', size: 0 };
@@ -178,10 +178,10 @@ describe('files of the chat', function () {
     expect(await isReadable(file)).to.equal(false);
   });
 
-  it('that were edited away can be taken back for a day, and go with the message for ever', async () => {
+  it('can be attached again within a day after an edit removed them, and are deleted with the message', async () => {
     const file = await upload();
     const id = await post(file.filename);
-    const edit = (wording: object) => node.messages.edit(ada, id, { content: 'x', ...wording }, context());
+    const edit = (changes: object) => node.messages.edit(ada, id, { content: 'x', ...changes }, context());
     accepted(await edit({ attachments: [] }));
     await eventually(async () => (await eventsOf(file)) === 'FileUploaded,FileAttached,FileDetached');
     await sweep(23);
@@ -194,7 +194,7 @@ describe('files of the chat', function () {
     expect(await storedBytes(file)).to.equal(false);
   });
 
-  it('of a repeated upload are those of the first, thumbnails too, and nothing is left of the second', async () => {
+  it('are stored once for a repeated upload, with nothing remaining of the second', async () => {
     const how = context(randomUUID(), 'body');
     const [first, second] = [await uploadImage(node.files, how), await uploadImage(node.files, how)];
     expect(second.filename).to.equal(first.filename);
@@ -205,11 +205,11 @@ describe('files of the chat', function () {
     expect(await unsettled()).to.deep.equal([]);
   });
 
-  it('that uploads left behind go where the log knows nothing of them, and stay where it does', async () => {
+  it('are deleted after an interrupted upload if the log does not know them, and kept if it does', async () => {
     const store = storeLater(0);
     const content = await received();
     const what = { filename: 'plan.pdf', channelId: null, content };
-    // As a crash leaves it that comes between the append and what follows it.
+    // A crash between the append and the step that follows it.
     const crashing = { ...store, settle: () => Promise.reject(new Error('crashed')) };
     const files = createFiles({ ...node.kernel, ...node, fileStore: crashing });
     const how = context(randomUUID(), 'body');
@@ -221,13 +221,13 @@ describe('files of the chat', function () {
     for (const part of [unknown, itsThumbnail]) await part.keep('nobody'.padEnd(22, '0'));
     await sweep(0, storeLater(25));
     for (const known of [content, image, image.thumbnail]) expect(await storedBytes(known)).to.equal(true);
-    for (const gone of [unknown, itsThumbnail, half]) expect(await storedBytes(gone)).to.equal(false);
+    for (const deleted of [unknown, itsThumbnail, half]) expect(await storedBytes(deleted)).to.equal(false);
     expect(await unsettled()).to.deep.equal([]);
     const again = accepted(await node.files.upload(ada, { ...what, content: await received() }, how)).body;
     expect(await isReadable(again)).to.equal(true);
   });
 
-  it('whose bytes are not in the store are counted, and none that was discarded', async () => {
+  it('are counted as missing if their bytes are not in the store, unless they were deleted', async () => {
     const file = await upload();
     const stored = storeLater(0);
     const rows = { find: async () => [file, file].map(({ fileId }) => ({ file: fileId })) as never };
@@ -236,11 +236,11 @@ describe('files of the chat', function () {
     await stored.remove(file.stored);
     expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 1 });
     await sweep(25);
-    // Of rows that are behind the log it has the last word.
+    // The log decides where the read model is behind.
     expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 0 });
   });
 
-  it('have names that go with who uploaded them, also on nodes that remember the files', async () => {
+  it('lose their original name when the uploader is erased, also on nodes that cache them', async () => {
     const other = await startChatNode(servers, database, { projects: false });
     const feeding = other.feed();
     try {
@@ -248,22 +248,22 @@ describe('files of the chat', function () {
       const file = await upload(cyd);
       const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
       accepted(await node.messages.post(cyd, channelId, { attachments }, context()));
-      /** What the file is called by each node: to download it, and to hang it on another message. */
+      /** The name of the file on each node, for a download and for a new attachment. */
       const names = () =>
         Promise.all(
           [node, other].map(async ({ files, uploads }) => {
             const found = await files.file(ada, file.filename);
             if ('rejected' in found) throw new Error(found.rejected);
             const { originalName } = accepted(await files.download(found));
-            const hung = accepted(await uploads.check(ada, channelId, { attachments, images: [] }));
-            return [originalName, hung.attachments[0]?.originalName];
+            const checked = accepted(await uploads.check(ada, channelId, { attachments, images: [] }));
+            return [originalName, checked.attachments[0]?.originalName];
           }),
         );
       const called = (name: string) => [Array(2).fill(name), Array(2).fill(name)];
       expect(await names()).to.deep.equal(called('plan.pdf'));
       accepted(await createEraseUser(node.kernel)(cyd.userId, context()));
       await eventually(async () => isDeepStrictEqual(await names(), called(file.filename)));
-      // Neither had to read it again for that.
+      // No node had to read the file again for that.
       for (const { kernel } of [node, other])
         expect(kernel.streams.cached(fileAggregate, fileSubject(file))?.state.sealedName).not.to.equal('');
     } finally {
@@ -272,7 +272,7 @@ describe('files of the chat', function () {
     }
   });
 
-  it('have names that go with the key of who uploaded them, and with the file', async () => {
+  it('lose their original name with the key of the uploader or of the file', async () => {
     const bob = await node.join('bob');
     const file = await upload(bob);
     const nameOf = async () => {

@@ -1,11 +1,11 @@
-/** Changing what was said while the rows are behind: the log has the last word on what there is. */
+/** Edits while the read model is behind are decided on the log. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('a reply whose row is not there yet', function () {
+describe('a reply that the read model does not have yet', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -18,7 +18,7 @@ describe('a reply whose row is not there yet', function () {
     await servers?.stop();
   });
 
-  it('is edited all the same, and keeps what the edit does not name', async () => {
+  it('is edited, and keeps the fields that the edit omits', async () => {
     const ada = await node.join('ada');
     const { channels, messages, replies } = node;
     const { id } = accepted(await channels.create(ada, { name: 'one' }, context())).body.channel;
@@ -27,8 +27,8 @@ describe('a reply whose row is not there yet', function () {
       accepted(await replies.post(ada, parent, { content, quotedMessageId: parent }, context())).body.reply;
     const first = await post('first');
     await post('second');
-    const edit = async (wording: object) =>
-      accepted(await replies.edit(ada, parent, first.id, wording, context())).body.message;
+    const edit = async (changes: object) =>
+      accepted(await replies.edit(ada, parent, first.id, changes, context())).body.message;
     expect(await edit({ content: 'changed' })).to.include({ content: 'changed', quotedMessageId: parent });
     expect(await edit({ quotedMessageId: null })).to.include({ content: 'changed', quotedMessageId: null });
   });

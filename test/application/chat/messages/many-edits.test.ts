@@ -1,4 +1,4 @@
-/** A message that was edited very often: what is read of it before anything is decided. */
+/** Loading a message with hundreds of edits decrypts only what a decision needs. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { messageAggregate } from '../../../../application/chat/aggregates.js';
@@ -11,8 +11,8 @@ import { CHANNEL, editMessage, pin, postMessage, react, unpin } from '../../../s
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('a message that was edited very often', () => {
-  it('is read without opening what pins repeat', async () => {
+describe('a message with hundreds of edits', () => {
+  it('is loaded without decrypting the content that pin events repeat', async () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     await kernel.vault.create(channelSubject({ channelId: CHANNEL }));
     const stream = messageStream(randomUUID());
@@ -23,13 +23,13 @@ describe('a message that was edited very often', () => {
     const { state } = await kernel.streams.load(messageAggregate, stream);
     expect(state.body.content).to.equal('119');
 
-    const opened: string[] = [];
+    const decrypted: string[] = [];
     const decryptEvent: DecryptEvent = (from, event) => {
-      opened.push(event.type);
+      decrypted.push(event.type);
       return kernel.decryptEvent(from, event);
     };
     const read = await createAggregateStore(kernel.log, decryptEvent).load(messageAggregate, stream);
     expect(read.state).to.deep.equal(state);
-    expect([...new Set(opened)]).to.deep.equal(['MessagePosted', 'MessageEdited', 'ReactionAdded']);
+    expect([...new Set(decrypted)]).to.deep.equal(['MessagePosted', 'MessageEdited', 'ReactionAdded']);
   });
 });

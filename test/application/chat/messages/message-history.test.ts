@@ -1,4 +1,4 @@
-/** Reading the versions of a message that was edited very often: a few of them are in hand, and no more than are taken. */
+/** The history of a message with hundreds of edits is streamed from the log with bounded memory. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { messageStream } from '../../../../domain/chat/message.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('the versions of a message', function () {
+describe('the history of a message', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -21,12 +21,12 @@ describe('the versions of a message', function () {
     await servers?.stop();
   });
 
-  /** How often the log was asked for versions, and what for. */
+  /** A history that counts its reads of the log. */
   function counted() {
     const read = { events: 0, times: 0 };
     const log = {
-      read: async (...asked: Parameters<typeof node.kernel.log.read>) => {
-        const events = await node.kernel.log.read(...asked);
+      read: async (...args: Parameters<typeof node.kernel.log.read>) => {
+        const events = await node.kernel.log.read(...args);
         read.times++;
         read.events += events.length;
         return events;
@@ -35,7 +35,7 @@ describe('the versions of a message', function () {
     return { history: createHistory({ ...node, ...node.kernel, log }), read };
   }
 
-  it('are read from the log as they are taken, up to what there was when they were asked for', async () => {
+  it('is read from the log as it is consumed, up to the version current at the request', async () => {
     const EDITS = 300;
     const ada = await node.join('ada');
     const { id: channel } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body.channel;
@@ -56,22 +56,22 @@ describe('the versions of a message', function () {
     expect(rest.every(({ length }) => length <= 40_000)).to.equal(true);
   });
 
-  it('of a long thread, and of its last reply, begin at once, and need not all that is remembered of it', async () => {
+  it('of a long thread and of its last reply starts early and reads a bounded part of the log', async () => {
     const REPLIES = 600;
     const ada = await node.join('bob');
     const { id: channel } = accepted(await node.channels.create(ada, { name: 'two' }, context())).body.channel;
     const { message } = accepted(await node.messages.post(ada, channel, { content: 'first' }, context())).body;
     const reply = async (content: string) =>
       accepted(await node.replies.post(ada, message.id, { content }, context())).body.reply;
-    const early = await reply('the first');
+    const firstReply = await reply('the first');
     for (let left = REPLIES; left > 1; left--) await reply('one of many');
     const last = await reply('the last');
-    for (const { id } of [early, last])
+    for (const { id } of [firstReply, last])
       accepted(await node.replies.edit(ada, message.id, id, { content: 'edited' }, context()));
     const stream = messageStream(message.id);
     for (const [id, contents, most] of [
       [message.id, ['first'], 2 * REPLIES],
-      [early.id, ['the first', 'edited'], 2 * REPLIES],
+      [firstReply.id, ['the first', 'edited'], 2 * REPLIES],
       [last.id, ['the last', 'edited'], REPLIES / 2],
     ] as const) {
       node.kernel.streams.forget(stream);

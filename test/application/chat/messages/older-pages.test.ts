@@ -1,4 +1,4 @@
-/** Pages of older messages: shown again without asking anybody, and always as everything stands by then. */
+/** Cached pages of older messages: repeated without a query, and always current. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { project } from '../../../support/test-kernel.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 
-describe('pages of older messages', function () {
+describe('cached pages of older messages', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -39,38 +39,38 @@ describe('pages of older messages', function () {
       ids.push(accepted(await node.messages.post(ada, at, { content }, context())).body.message.id);
   });
 
-  const shown = async (before: string, limit = 2) =>
+  const pageBefore = async (before: string, limit = 2) =>
     JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit, before })).json)).messages;
   const contents = async (before: string, limit = 2): Promise<string[]> =>
-    (await shown(before, limit)).map(({ content }: { content: string }) => content);
+    (await pageBefore(before, limit)).map(({ content }: { content: string }) => content);
 
-  it('are read once, and asked of nobody until something in them changes', async () => {
+  it('are queried once, until one of their messages changes', async () => {
     expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
-    const asked = node.finds();
+    const queries = node.finds();
     accepted(await node.messages.post(bob, at, { content: 'six' }, context()));
     accepted(await node.messages.edit(ada, ids[0]!, { content: 'first' }, context()));
     expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
-    expect(node.finds(), 'nobody was asked').to.equal(asked);
+    expect(node.finds(), 'no query').to.equal(queries);
   });
 
-  it('show at once what was changed in them', async () => {
+  it('show changes of their messages without a query', async () => {
     await contents(ids[3]!);
-    const asked = node.finds();
+    const queries = node.finds();
     const { edit, pin, react, remove } = node.messages;
     accepted(await edit(ada, ids[1]!, { content: 'second' }, context()));
     expect(await contents(ids[3]!)).to.deep.equal(['second', 'three']);
     accepted(await pin('PinMessage', bob, ids[1]!, context()));
-    expect((await shown(ids[3]!))[0].pinnedAt).to.be.a('number');
+    expect((await pageBefore(ids[3]!))[0].pinnedAt).to.be.a('number');
     accepted(await react('AddReaction', bob, ids[2]!, '+1', context()));
-    expect((await shown(ids[3]!))[1].reactions).to.deep.equal({ '+1': [bob.userId] });
+    expect((await pageBefore(ids[3]!))[1].reactions).to.deep.equal({ '+1': [bob.userId] });
     accepted(await node.replies.post(bob, ids[2]!, { content: 'reply' }, context()));
-    expect((await shown(ids[3]!))[1].threadMeta).to.include({ replyCount: 1 });
-    expect(node.finds(), 'nobody was asked').to.equal(asked);
+    expect((await pageBefore(ids[3]!))[1].threadMeta).to.include({ replyCount: 1 });
+    expect(node.finds(), 'no query').to.equal(queries);
     accepted(await remove(ada, ids[2]!, context()));
     expect(await contents(ids[3]!)).to.deep.equal(['one', 'second']);
   });
 
-  it('are read on before a message that was deleted, also where one began with it', async () => {
+  it('continue before a deleted message, including one that was the page boundary', async () => {
     expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
     expect(await contents(ids[1]!)).to.deep.equal(['one']);
     accepted(await node.messages.remove(ada, ids[1]!, context()));
@@ -78,14 +78,14 @@ describe('pages of older messages', function () {
     expect(await contents(ids[3]!)).to.deep.equal(['one', 'three']);
   });
 
-  it('are read on from where one began with a single look at the rows', async () => {
+  it('continue from a known boundary with a single query', async () => {
     await contents(ids[4]!);
-    const asked = node.finds();
+    const queries = node.finds();
     expect(await contents(ids[2]!)).to.deep.equal(['one', 'two']);
-    expect(node.finds()).to.equal(asked + 1);
+    expect(node.finds()).to.equal(queries + 1);
   });
 
-  it('are not kept where their channel was deleted while they were read', async () => {
+  it('are not cached if their channel was deleted while they were read', async () => {
     const pages = createPageCache();
     const range = { limit: 2, before: 'm2' };
     const deleted = { type: 'ChannelDeleted', data: { channelId: 'c' }, position: 6n } as never;
@@ -94,13 +94,13 @@ describe('pages of older messages', function () {
         if (isDeleted) pages.onEvent(deleted);
         return { found: [], position: 7n };
       });
-      const shownAs = isDeleted ? undefined : '{"messages":[]}';
-      expect(pages.render('c', range, roster.initialState)).to.equal(shownAs);
+      const expected = isDeleted ? undefined : '{"messages":[]}';
+      expect(pages.render('c', range, roster.initialState)).to.equal(expected);
     }
   });
 
-  it('call everybody by the name they have now', async () => {
-    const named = async () => (await shown(ids[3]!))[0].author.userName;
+  it('show the current names of authors', async () => {
+    const named = async () => (await pageBefore(ids[3]!))[0].author.userName;
     const before = await named();
     const name = `ada ${randomUUID().slice(0, 8)}`;
     expect(before).not.to.equal(name);
@@ -109,7 +109,7 @@ describe('pages of older messages', function () {
     expect(await named()).to.equal(name);
   });
 
-  it('are shown before a message whose row another node has not made yet', async () => {
+  it('are served before a message whose row another node has not written yet', async () => {
     const database = `test_${randomUUID().slice(0, 8)}`;
     const writing = await startChatNode(servers, database, { projects: false });
     const reading = await startChatNode(servers, database, { projects: false });
@@ -127,9 +127,9 @@ describe('pages of older messages', function () {
       stops[0].abort();
       await projectors[0]?.stopped;
       const second = await post('second');
-      const asked = reading.finds();
+      const queries = reading.finds();
       const page = reading.reading.messages(somebody, place, { limit: 5, before: second });
-      while (reading.finds() === asked) await new Promise(setImmediate);
+      while (reading.finds() === queries) await new Promise(setImmediate);
       projectors.push(project(writing.kernel, messagingProjections, stops[1].signal));
       const { messages } = JSON.parse(String(accepted(await page).json));
       expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal([first]);

@@ -1,4 +1,4 @@
-/** The newest messages, shown from memory: always what the rows say, and without asking them. */
+/** The cached newest page of a channel equals the read model, without querying it. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -27,7 +27,7 @@ const plain = (id: string, content = '') => ({
 
 const newest = { limit: 50 };
 
-describe('the newest messages of a channel', function () {
+describe('the cached newest page of a channel', function () {
   this.timeout(120_000);
   let servers: Servers;
   let node: ChatNode;
@@ -50,12 +50,12 @@ describe('the newest messages of a channel', function () {
     accepted(await node.channels.create(people[0]!, { name: randomUUID() }, context())).body.channel.id;
   const post = async (at: string, content: string, who = people[0]!) =>
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
-  const shown = async (at: string, limit = 50) =>
+  const latestPage = async (at: string, limit = 50) =>
     JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit })).json)).messages;
   const contents = async (at: string, limit = 50) =>
-    (await shown(at, limit)).map(({ content }: { content: string }) => content);
+    (await latestPage(at, limit)).map(({ content }: { content: string }) => content);
 
-  /** As the rows have them, now that they show everything. */
+  /** The page as the read model has it, once projections have caught up. */
   async function rows(at: string, limit = 50) {
     const pages = createPageQueries({ ...node.kernel, ...node, writePositions: createWritePositions() });
     const current = await pages.awaitRows('chat.messages', at, await node.kernel.head());
@@ -64,11 +64,11 @@ describe('the newest messages of a channel', function () {
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
   }
 
-  it('are read once, and shown again with all that has come since', async () => {
+  it('is queried once and then kept current by the live feed', async () => {
     const at = await channel();
     const ids = [await post(at, 'one'), await post(at, 'two')];
     expect(await contents(at)).to.deep.equal(['one', 'two']);
-    const asked = node.finds();
+    const queries = node.finds();
     ids.push(await post(at, 'three'));
     expect(await contents(at)).to.deep.equal(['one', 'two', 'three']);
     expect(await contents(at, 2)).to.deep.equal(['two', 'three']);
@@ -78,43 +78,43 @@ describe('the newest messages of a channel', function () {
     accepted(await node.messages.react('AddReaction', bob, ids[1]!, '+1', context()));
     accepted(await node.replies.post(bob, ids[1]!, { content: 'reply' }, context()));
     accepted(await node.messages.remove(ada, ids[2]!, context()));
-    const messages = await shown(at);
-    expect(node.finds(), 'nobody was asked').to.equal(asked);
+    const messages = await latestPage(at);
+    expect(node.finds(), 'no query').to.equal(queries);
     expect(messages).to.deep.equal(await rows(at));
     expect(messages[0].content).to.equal('first');
     expect(messages[1]).to.deep.include({ reactions: { '+1': [bob.userId] } });
     expect(messages[1].threadMeta.replyCount).to.equal(1);
   });
 
-  it('are as many as are kept; more, and older ones, are read from the rows', async () => {
+  it('holds CACHED_PAGE_SIZE messages; larger and older pages are queried', async () => {
     const at = await channel();
     await contents(at);
     const all = Array.from({ length: CACHED_PAGE_SIZE + 5 }, (_, n) => `m${n}`);
     for (const each of all) await post(at, each);
-    const asked = node.finds();
+    const queries = node.finds();
     expect(await contents(at, CACHED_PAGE_SIZE)).to.deep.equal(all.slice(5));
-    expect(node.finds()).to.equal(asked);
+    expect(node.finds()).to.equal(queries);
     expect(await contents(at, CACHED_PAGE_SIZE + 5)).to.deep.equal(all);
-    expect(node.finds()).to.be.greaterThan(asked);
+    expect(node.finds()).to.be.greaterThan(queries);
   });
 
-  it('are read again where so many were deleted that some are missing', async () => {
+  it('is queried again when deletions leave it incomplete', async () => {
     const at = await channel();
     await contents(at);
     const ids: string[] = [];
     for (let n = 0; n < CACHED_PAGE_SIZE + 3; n++) ids.push(await post(at, `m${n}`));
     expect(await contents(at, 1)).to.deep.equal([`m${CACHED_PAGE_SIZE + 2}`]);
     for (const id of ids.slice(-2)) accepted(await node.messages.remove(people[0]!, id, context()));
-    const asked = node.finds();
+    const queries = node.finds();
     expect((await contents(at, CACHED_PAGE_SIZE))[0]).to.equal('m1');
-    expect(node.finds()).to.be.greaterThan(asked);
+    expect(node.finds()).to.be.greaterThan(queries);
   });
 
-  it('call everybody by the name they have now', async () => {
+  it('shows the current names of authors', async () => {
     const at = await channel();
     const dan = await node.join(`dan${randomUUID().slice(0, 4)}`);
     await post(at, 'hello', dan);
-    const nameIn = async () => (await shown(at))[0].author.userName;
+    const nameIn = async () => (await latestPage(at))[0].author.userName;
     expect(await nameIn()).to.equal(dan.userName);
     const { handle } = node.kernel;
     const { rosterAggregate } = await import('../../../../application/chat/aggregates.js');
@@ -128,34 +128,34 @@ describe('the newest messages of a channel', function () {
     expect(await nameIn()).to.equal(`${dan.userName}!`);
   });
 
-  it('are gone from memory with their channel', async () => {
+  it('is dropped with its channel', async () => {
     const at = await channel();
     await post(at, 'hello');
-    await shown(at);
+    await latestPage(at);
     const { position } = accepted(await node.channels.remove(people[0]!, at, context()));
     const messages = accepted(await node.reading.messages(somebody, at, { limit: 50 }, position));
     expect(String(messages.json)).not.to.include('hello');
   });
 
-  it('are read from the rows by who was told more than the feed has brought', async () => {
-    const deaf = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+  it('is bypassed when a write is acknowledged that the live feed has not delivered', async () => {
+    const withoutFeed = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     try {
-      const ada = await deaf.join(`ada${randomUUID().slice(0, 4)}`);
-      const { body } = accepted(await deaf.channels.create(ada, { name: randomUUID() }, context()));
+      const ada = await withoutFeed.join(`ada${randomUUID().slice(0, 4)}`);
+      const { body } = accepted(await withoutFeed.channels.create(ada, { name: randomUUID() }, context()));
       const { id } = body.channel;
       const read = async () =>
-        JSON.parse(String(accepted(await deaf.reading.messages(somebody, id, { limit: 50 })).json)).messages;
+        JSON.parse(String(accepted(await withoutFeed.reading.messages(somebody, id, { limit: 50 })).json)).messages;
       expect(await read()).to.deep.equal([]);
-      accepted(await deaf.messages.post(ada, id, { content: 'hello' }, context()));
+      accepted(await withoutFeed.messages.post(ada, id, { content: 'hello' }, context()));
       expect(await read()).to.have.length(1);
     } finally {
-      await deaf.kernel.mongo.models.dropDatabase();
-      await deaf.stop();
+      await withoutFeed.kernel.mongo.models.dropDatabase();
+      await withoutFeed.stop();
     }
   });
 
-  it('take once what the rows and the feed both tell', async () => {
-    const hot = createPageCache();
+  it('applies an event once that both the rows and the feed contain', async () => {
+    const cache = createPageCache();
     const event = (position: bigint, userId: string) =>
       ({
         type: 'ReactionAdded',
@@ -170,76 +170,76 @@ describe('the newest messages of a channel', function () {
         },
         position,
         erased: false,
-      }) as unknown as Parameters<typeof hot.onEvent>[0];
+      }) as unknown as Parameters<typeof cache.onEvent>[0];
     const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
-    await hot.fill('c', newest, async () => {
-      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.onEvent(event(BigInt(at + 1), who));
+    await cache.fill('c', newest, async () => {
+      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) cache.onEvent(event(BigInt(at + 1), who));
       return { found: [{ message, posted: 1n, at: 2n }], position: 2n };
     });
-    const [shownThen] = JSON.parse(hot.render('c', { limit: 50 }, roster.initialState) ?? '').messages;
-    expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
+    const [rendered] = JSON.parse(cache.render('c', { limit: 50 }, roster.initialState) ?? '').messages;
+    expect(rendered.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
-  it('come in order of posting where the rows are ahead of the feed', async () => {
-    const hot = createPageCache();
+  it('is ordered by posting time even if the rows are ahead of the feed', async () => {
+    const cache = createPageCache();
     const found = [{ message: plain('later'), posted: 12n, at: 12n }];
     const { author, createdAt, quotedMessageId, body } = plain('m');
     const data = { messageId: 'sooner', channelId: 'c', author, createdAt, quotedMessageId, secret: body };
-    await hot.fill('c', newest, async () => ({ found, position: 12n }));
-    hot.onEvent({ type: 'MessagePosted', data, position: 11n, erased: false } as never);
-    const { messages } = JSON.parse(hot.render('c', newest, roster.initialState) ?? '');
+    await cache.fill('c', newest, async () => ({ found, position: 12n }));
+    cache.onEvent({ type: 'MessagePosted', data, position: 11n, erased: false } as never);
+    const { messages } = JSON.parse(cache.render('c', newest, roster.initialState) ?? '');
     expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal(['sooner', 'later']);
   });
 
-  it('are read again where something that was heard could not be brought in', async () => {
-    const hot = createPageCache();
+  it('is queried again after an event could not be applied', async () => {
+    const cache = createPageCache();
     const found = [{ message: plain('m'), posted: 1n, at: 1n }];
-    await hot.fill('c', newest, async () => ({ found, position: 1n }));
-    expect(hot.render('c', { limit: 50 }, roster.initialState)).to.be.a('string');
+    await cache.fill('c', newest, async () => ({ found, position: 1n }));
+    expect(cache.render('c', { limit: 50 }, roster.initialState)).to.be.a('string');
     const damaged = {
       type: 'MessageEdited',
       data: { messageId: 'm', channelId: 'c' },
       position: 2n,
-    } as unknown as Parameters<typeof hot.onEvent>[0];
-    expect(() => hot.onEvent(damaged)).to.throw();
-    expect(hot.render('c', { limit: 50 }, roster.initialState)).to.equal(undefined);
-    expect(hot.feedPosition()).to.equal(2n);
+    } as unknown as Parameters<typeof cache.onEvent>[0];
+    expect(() => cache.onEvent(damaged)).to.throw();
+    expect(cache.render('c', { limit: 50 }, roster.initialState)).to.equal(undefined);
+    expect(cache.feedPosition()).to.equal(2n);
   });
 
-  it('count a message as it is held, and as it was shown once it is', async () => {
-    const hot = createPageCache();
+  it('counts the memory of messages and of their rendered JSON', async () => {
+    const cache = createPageCache();
     const found = Array.from({ length: 90 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
       posted: 1n,
       at: 1n,
     }));
-    await hot.fill('c', newest, async () => ({ found, position: 1n }));
-    const filled = hot.cache.bytes();
+    await cache.fill('c', newest, async () => ({ found, position: 1n }));
+    const filled = cache.cache.bytes();
     expect(filled).to.be.within(90 * 1000, 90 * 2500);
-    hot.render('c', { limit: 10 }, roster.initialState);
-    const shown = hot.cache.bytes();
-    // By itself and within its page.
-    expect(shown - filled).to.be.within(10 * 2000, 10 * 4000);
-    hot.render('c', { limit: 10 }, roster.initialState);
-    expect(hot.cache.bytes()).to.equal(shown);
-    // Names that have changed are shown anew; what was shown with those of before is held no longer.
-    hot.render('c', { limit: 5 }, { ...roster.initialState });
-    expect(hot.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
+    cache.render('c', { limit: 10 }, roster.initialState);
+    const renderedBytes = cache.cache.bytes();
+    // Each message is held by itself and within its page.
+    expect(renderedBytes - filled).to.be.within(10 * 2000, 10 * 4000);
+    cache.render('c', { limit: 10 }, roster.initialState);
+    expect(cache.cache.bytes()).to.equal(renderedBytes);
+    // Changed names are rendered again, and the former rendering is freed.
+    cache.render('c', { limit: 5 }, { ...roster.initialState });
+    expect(cache.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
   });
 
-  it('show what is too large to be kept once it is shown, and then let it go', async () => {
-    const hot = createPageCache(60_000);
+  it('renders a page too large to cache once and then drops it', async () => {
+    const cache = createPageCache(60_000);
     const found = Array.from({ length: 15 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
       posted: 1n,
       at: 1n,
     }));
-    await hot.fill('c', newest, async () => ({ found, position: 1n }));
-    expect(JSON.parse(hot.render('c', { limit: 15 }, roster.initialState) ?? '').messages).to.have.length(15);
-    expect([hot.cache.bytes(), hot.render('c', { limit: 15 }, roster.initialState)]).to.deep.equal([0, undefined]);
+    await cache.fill('c', newest, async () => ({ found, position: 1n }));
+    expect(JSON.parse(cache.render('c', { limit: 15 }, roster.initialState) ?? '').messages).to.have.length(15);
+    expect([cache.cache.bytes(), cache.render('c', { limit: 15 }, roster.initialState)]).to.deep.equal([0, undefined]);
   });
 
-  it('stay within their bound', async () => {
+  it('stays within its memory bound', async () => {
     const small = createPageCache(60_000);
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
@@ -253,7 +253,7 @@ describe('the newest messages of a channel', function () {
       position: 1n,
     };
     await small.fill('large', newest, async () => most);
-    expect(small.render('large', { limit: 50 }, {} as never), 'too large to be kept').to.equal(undefined);
+    expect(small.render('large', { limit: 50 }, {} as never), 'too large to be cached').to.equal(undefined);
   });
 
   const who = fc.nat(2);
@@ -269,14 +269,14 @@ describe('the newest messages of a channel', function () {
     { weight: 3, arbitrary: fc.record({ type: fc.constant('read' as const), who }) },
   );
 
-  it('are what the rows say, whatever is done by many at once', async () => {
+  it('equals the read model under concurrent commands', async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
       const at = await channel();
       const ids: string[] = [];
       const take = async (each: (typeof steps)[number]) => {
         const by = people[each.who]!;
         if (each.type === 'post') return void ids.push(await post(at, `m${ids.length}`, by));
-        if (each.type === 'read') return void (await shown(at));
+        if (each.type === 'read') return void (await latestPage(at));
         const id = ids[each.n % Math.max(1, ids.length)];
         if (id === undefined) return;
         const { messages, replies } = node;
@@ -288,9 +288,9 @@ describe('the newest messages of a channel', function () {
         else if (each.type === 'unreact') await messages.react('RemoveReaction', by, id, `r${each.who}`, context());
         else await replies.post(by, id, { content: 'reply' }, context());
       };
-      // Three at a time, as people are.
+      // Three commands run concurrently.
       for (let from = 0; from < steps.length; from += 3) await Promise.all(steps.slice(from, from + 3).map(take));
-      expect(await shown(at)).to.deep.equal(await rows(at));
+      expect(await latestPage(at)).to.deep.equal(await rows(at));
     });
     await fc.assert(property, { numRuns: 12 });
   });

@@ -1,4 +1,4 @@
-/** Many who ask for pages at once: a few are made at a time, and long ones one by one. */
+/** Concurrent page reads: a few run at a time, and large pages one at a time. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -7,13 +7,13 @@ import type { Rejection } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, readerNamed, somebody, startChatNode } from '../node.js';
 
-describe('pages that many ask for at once', function () {
+describe('concurrent page reads', function () {
   this.timeout(60_000);
   const MANY = 60;
   let servers: Servers;
   let node: ChatNode;
   const visibility: string[] = [];
-  const said: string[] = [];
+  const messageIds: string[] = [];
   let parent = '';
 
   before(async () => {
@@ -24,7 +24,7 @@ describe('pages that many ask for at once', function () {
       visibility.push(accepted(await node.channels.create(ada, { name }, context())).body.channel.id);
     for (const content of ['first', 'second', 'third']) {
       const { message } = accepted(await node.messages.post(ada, visibility[0]!, { content }, context())).body;
-      said.push(message.id);
+      messageIds.push(message.id);
       parent = message.id;
       accepted(await node.messages.pin('PinMessage', ada, message.id, context()));
     }
@@ -35,36 +35,46 @@ describe('pages that many ask for at once', function () {
     await servers?.stop();
   });
 
-  const shown = (page: RenderedPage | Rejection): readonly { readonly id: string }[] =>
+  const itemsOf = (page: RenderedPage | Rejection): readonly { readonly id: string }[] =>
     Object.values(JSON.parse(Buffer.from(accepted(page).json).toString()))[0] as never;
 
   const kinds: readonly [string, number, (limit: number) => Promise<RenderedPage | Rejection>, number][] = [
-    ['long ones of the newest messages', 500, (limit) => node.reading.messages(somebody, visibility[0]!, { limit }), 3],
     [
-      'long ones of older messages',
+      'large pages of the newest messages',
       500,
-      (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: said[1]! }),
+      (limit) => node.reading.messages(somebody, visibility[0]!, { limit }),
+      3,
+    ],
+    [
+      'large pages of older messages',
+      500,
+      (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: messageIds[1]! }),
       1,
     ],
-    ['long ones of replies', 500, (limit) => node.reading.replies(somebody, visibility[0]!, parent, { limit }), 1],
-    ['short ones', 50, (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: said[2]! }), 2],
+    ['large pages of replies', 500, (limit) => node.reading.replies(somebody, visibility[0]!, parent, { limit }), 1],
+    [
+      'small pages',
+      50,
+      (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: messageIds[2]! }),
+      2,
+    ],
     ['pins', 100, () => node.reading.pins(somebody, visibility[0]!), 3],
   ];
 
   for (const [name, limit, read, found] of kinds)
-    it(`are made ${limit > 100 ? 'one by one' : 'a few at a time'}: ${name}`, async () => {
+    it(`run ${limit > 100 ? 'one at a time' : 'eight at a time'}: ${name}`, async () => {
       const most = await node.mostFinds(async () => {
         const pages = await Promise.all(Array.from({ length: MANY }, () => read(limit)));
-        for (const page of pages) expect(shown(page)).to.have.length(found);
+        for (const page of pages) expect(itemsOf(page)).to.have.length(found);
       });
       expect(most).to.equal(limit > 100 ? 1 : 8);
     });
 
-  it('are made by turns for those who ask, also where one asks for more than may wait', async () => {
+  it('are served round-robin per user, even if one user exceeds the queue', async () => {
     for (const count of [MANY, 400]) {
       const order: string[] = [];
       const ask = async (userId: string, limit: number) => {
-        shown(await node.reading.messages(readerNamed(userId), visibility[0]!, { limit }));
+        itemsOf(await node.reading.messages(readerNamed(userId), visibility[0]!, { limit }));
         order.push(userId);
       };
       const greedy = Array.from({ length: count }, (_, n) => ask('greedy', 102 + n));
@@ -73,16 +83,16 @@ describe('pages that many ask for at once', function () {
     }
   });
 
-  it('are made once for many who wait for the same, also of what somebody has said since', async () => {
+  it('are coalesced if equal, and include messages posted before the read', async () => {
     const ada = await node.join('eve');
     const before = node.finds();
     const read = (seen?: bigint) => node.reading.messages(somebody, visibility[1]!, { limit: 500 }, seen);
     const first = Array.from({ length: MANY }, () => read());
     const posted = accepted(await node.messages.post(ada, visibility[1]!, { content: 'since' }, context()));
-    const later = await read(posted.position);
-    expect(shown(later).map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
-    expect(accepted(later).position >= posted.position).to.equal(true);
-    for (const page of await Promise.all(first)) expect(shown(page).length).to.be.at.most(1);
+    const afterPost = await read(posted.position);
+    expect(itemsOf(afterPost).map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
+    expect(accepted(afterPost).position >= posted.position).to.equal(true);
+    for (const page of await Promise.all(first)) expect(itemsOf(page).length).to.be.at.most(1);
     expect(node.finds() - before).to.be.lessThan(6);
   });
 });

@@ -1,4 +1,4 @@
-/** Reading a long thread on a node that has just been started: what has happened in it is not read for that. */
+/** A freshly started node reads a page of a long thread without loading the whole thread from the log. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { messageStream } from '../../../../domain/chat/message.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 
-describe('a long thread, on a node that knows nothing of it', function () {
+describe('a long thread on a freshly started node', function () {
   this.timeout(120_000);
   const REPLIES = 250;
   const database = `test_${randomUUID().slice(0, 8)}`;
@@ -17,8 +17,8 @@ describe('a long thread, on a node that knows nothing of it', function () {
   let read = 0;
 
   const counting = (log: EventLog): Partial<EventLog> => ({
-    async read(stream, ...asked) {
-      const events = await log.read(stream, ...asked);
+    async read(stream, ...args) {
+      const events = await log.read(stream, ...args);
       if (stream.startsWith('chat.message-')) read += events.length;
       return events;
     },
@@ -30,8 +30,8 @@ describe('a long thread, on a node that knows nothing of it', function () {
     return node;
   }
 
-  /** What a node that has just been started answers, and how many events it has read of messages for that. */
-  async function asked<Answer>(ask: (node: ChatNode) => Promise<Answer>) {
+  /** The answer of a freshly started node, and how many message events it read from the log for it. */
+  async function onFreshNode<Answer>(ask: (node: ChatNode) => Promise<Answer>) {
     const node = await start({ between: counting, projects: false });
     read = 0;
     const answer = await ask(node);
@@ -50,7 +50,7 @@ describe('a long thread, on a node that knows nothing of it', function () {
     await servers?.stop();
   });
 
-  it('is read by a few events of the log, however long it is, by those who see it', async () => {
+  it('is read with few events of the log, and only by users who can see it', async () => {
     const first = await start();
     const ada = await first.join('ada');
     const bob = await first.join('bob');
@@ -63,7 +63,7 @@ describe('a long thread, on a node that knows nothing of it', function () {
       replies.push(accepted(done).body.reply.id);
     }
 
-    const page = await asked(async ({ replies, reading }) => {
+    const page = await onFreshNode(async ({ replies, reading }) => {
       const { channelId } = accepted(await replies.parent(ada, message.id));
       const { json } = accepted(await reading.replies(somebody, channelId, message.id, { limit: 3 }));
       return JSON.parse(Buffer.from(json).toString()).replies as readonly { readonly id: string }[];
@@ -72,10 +72,10 @@ describe('a long thread, on a node that knows nothing of it', function () {
     expect(page.read).to.equal(2);
     expect(page.folded(message.id)).to.equal(undefined);
 
-    const others = await asked(({ replies }) => replies.parent(bob, message.id));
+    const others = await onFreshNode(({ replies }) => replies.parent(bob, message.id));
     expect(others.answer).to.include({ kind: 'not-found' });
 
-    const past = await asked(async ({ history }) => {
+    const past = await onFreshNode(async ({ history }) => {
       const { pieces } = accepted(await history(ada, message.id));
       const taking = pieces();
       const { value } = await taking.next();
@@ -84,20 +84,20 @@ describe('a long thread, on a node that knows nothing of it', function () {
     });
     expect(past.answer).to.include('hello');
     expect(past.read).to.be.lessThan(REPLIES / 5);
-    expect((await asked(({ history }) => history(bob, message.id))).answer).to.include({ kind: 'not-found' });
+    expect((await onFreshNode(({ history }) => history(bob, message.id))).answer).to.include({ kind: 'not-found' });
 
-    const ofReply = await asked(({ replies: of }) => of.parent(ada, replies[0]!));
+    const ofReply = await onFreshNode(({ replies: of }) => of.parent(ada, replies[0]!));
     expect(ofReply.answer).to.include({ rejected: 'chat/reply-to-reply' });
 
     const more = { content: 'one more' };
-    const after = await asked(({ replies }) => replies.post(ada, message.id, more, context()));
+    const after = await onFreshNode(({ replies }) => replies.post(ada, message.id, more, context()));
     expect(accepted(after.answer).body.threadMeta.replyCount).to.equal(REPLIES + 1);
 
     accepted(await first.messages.remove(ada, message.id, context()));
-    const gone = await asked(({ replies }) => replies.parent(ada, message.id));
-    expect(gone.answer).to.include({ kind: 'not-found' });
+    const afterRemoval = await onFreshNode(({ replies }) => replies.parent(ada, message.id));
+    expect(afterRemoval.answer).to.include({ kind: 'not-found' });
     await first.kernel.log.retain(`chat.message-${message.id}`, { maxCount: 1 });
-    const forgotten = await asked(({ replies }) => replies.parent(ada, message.id));
+    const forgotten = await onFreshNode(({ replies }) => replies.parent(ada, message.id));
     expect(forgotten.answer).to.include({ kind: 'not-found' });
   });
 });

@@ -1,4 +1,4 @@
-/** What was deleted: nothing of what was said stays in rows or in the log, also where the work was broken off. */
+/** Deletion in the chat: no content remains in rows or in the log, even if the erasure was interrupted. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -11,7 +11,7 @@ import { handlerFor } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('what was deleted of the chat', function () {
+describe('deletion in the chat', function () {
   this.timeout(120_000);
   let servers: Servers;
   let node: ChatNode;
@@ -40,24 +40,24 @@ describe('what was deleted of the chat', function () {
     );
   const read = (messageId: string) => node.kernel.log.read(messageStream(messageId));
 
-  it('of a message is that it was deleted, and the same deletion again is told the same', async () => {
+  it('leaves only MessageDeleted of a message, and answers a repeated deletion alike', async () => {
     const ada = await start({ react: true });
     const at = await channel(ada);
     const id = await post(ada, at, 'hello');
     accepted(await node.replies.post(ada, id, { content: 'reply' }, context()));
     const how = context(randomUUID(), 'body');
-    const gone = accepted(await node.messages.remove(ada, id, how));
+    const removed = accepted(await node.messages.remove(ada, id, how));
     await eventually(async () => {
       const events = await read(id);
       return typeof events !== 'string' && events.map(({ type }) => type).join() === 'MessageDeleted';
     });
     node.kernel.streams.forget(messageStream(id));
-    expect(await node.messages.remove(ada, id, how)).to.deep.equal(gone);
+    expect(await node.messages.remove(ada, id, how)).to.deep.equal(removed);
     expect(await node.messages.remove(ada, id, context())).to.include({ kind: 'not-found' });
     expect(await node.replies.post(ada, id, { content: 'late' }, context())).to.include({
       kind: 'not-found',
     });
-    // And where it stood.
+    // The rows retain only the id, the channel and the position in it.
     const named = async () =>
       (await rowsOf(at)).flat().map((row) =>
         Object.keys(row as object)
@@ -67,10 +67,10 @@ describe('what was deleted of the chat', function () {
     await eventually(async () => (await named()).join(' ') === '_at,_id,channel,place');
   });
 
-  it('of a channel is that there was one: its key, rows and streams are gone, and those of others are not', async () => {
+  it('removes the key, rows and streams of a channel, and nothing of other channels', async () => {
     const ada = await start({ react: true });
     const [at, other] = [await channel(ada), await channel(ada)];
-    const kept = await post(ada, other, 'kept');
+    const otherMessage = await post(ada, other, 'other');
     const ids = await Promise.all(Array.from({ length: 250 }, (_, n) => post(ada, at, `m${n}`)));
     accepted(await node.replies.post(ada, ids[0]!, { content: 'reply' }, context()));
     accepted(await node.channels.remove(ada, at, context()));
@@ -81,7 +81,7 @@ describe('what was deleted of the chat', function () {
     await eventually(async () => (await erasedOf()).includes(at));
     for (const id of ids) expect(await read(id)).to.equal('deleted');
     await eventually(async () => (await rowsOf(at)).flat().length === 0);
-    expect(await read(kept)).to.have.length(1);
+    expect(await read(otherMessage)).to.have.length(1);
     expect((await rowsOf(other)).flat()).to.have.length(1);
   });
 
@@ -92,11 +92,11 @@ describe('what was deleted of the chat', function () {
   const erasedOf = async () =>
     (await eventsOf()).filter(({ type }) => type === 'ChannelErased').map(({ data }) => data.channelId);
 
-  it('is erased to the end where the work was broken off anywhere, and once', async () => {
-    let left = Number.POSITIVE_INFINITY;
+  it('completes the erasure of a channel once, wherever it was interrupted', async () => {
+    let remaining = Number.POSITIVE_INFINITY;
     const between = (log: EventLog): Partial<EventLog> => ({
       async tombstone(stream) {
-        if (left-- <= 0) throw new Error('broken off');
+        if (remaining-- <= 0) throw new Error('interrupted');
         await log.tombstone(stream);
       },
     });
@@ -111,14 +111,14 @@ describe('what was deleted of the chat', function () {
         const work = handlerFor(on as never, event as never) as ((of: unknown) => Promise<void>) | undefined;
         if (work) return work(event);
       }
-      throw new Error('nothing follows the end of a channel');
+      throw new Error('no reaction to the deletion of a channel');
     };
     for (const most of [0, 7, 29]) {
-      left = most;
-      expect(await react().catch((error: Error) => error.message)).to.equal('broken off');
+      remaining = most;
+      expect(await react().catch((error: Error) => error.message)).to.equal('interrupted');
       expect(await erasedOf()).not.to.include(at);
     }
-    left = Number.POSITIVE_INFINITY;
+    remaining = Number.POSITIVE_INFINITY;
     await react();
     await react();
     expect((await erasedOf()).filter((each) => each === at)).to.have.length(1);

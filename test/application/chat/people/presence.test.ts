@@ -1,4 +1,4 @@
-/** Sweeping presence: the log is told of those who are here, and of those whose node is there no more, and nothing of others. */
+/** The presence sweep disconnects users of dead nodes and earlier runs, and writes nothing else. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
@@ -14,14 +14,14 @@ import { context } from '../../../support/toy-service.js';
 
 const { signal } = new AbortController();
 
-describe('sweeping the presence of users', () => {
-  /** A node called `one`, with others of these names that are alive. */
+describe('the presence sweep', () => {
+  /** A node called `one`; the names in `alive` are other live nodes. */
   function fixture({ alive = [] as readonly string[] } = {}) {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const known = new Set<string>();
     const state = async (userId: string) =>
       (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).state;
-    /** As the read model has them: those who have streams open somewhere. */
+    /** As the read model has them: users with open streams on any node. */
     const find = async () => {
       const all = await Promise.all(Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })));
       return all.filter(({ runs }) => runs.length > 0);
@@ -51,23 +51,23 @@ describe('sweeping the presence of users', () => {
     return {
       ...presence,
       of,
-      /** How often the log was told of somebody. */
-      told: async (userId: string) =>
+      /** Number of presence events of a user. */
+      eventsOf: async (userId: string) =>
         (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).revision + 1,
-      /** Somebody has streams open at a run of some node. */
+      /** Connects a user to a run of a node. */
       async connect(userId: string, run: string) {
         known.add(userId);
         const command = { type: 'Connect' as const, userId, run, now: Date.now() };
         await kernel.handle(presenceAggregate, presenceStream(userId), command, context(randomUUID()));
       },
-      /** Another node says that nobody is at this one. */
+      /** Disconnects a user, as another node does that takes this one for dead. */
       async takeForDead(userId: string) {
         for (const run of (await state(userId)).runs) {
           const command = { type: 'Disconnect' as const, userId, run, now: Date.now() };
           await kernel.handle(presenceAggregate, presenceStream(userId), command, context(randomUUID()));
         }
       },
-      /** Somebody opens a stream here. */
+      /** Opens a stream of a user on this node. */
       async open(userId: string) {
         known.add(userId);
         const close = presence.trackStream(userId);
@@ -77,15 +77,15 @@ describe('sweeping the presence of users', () => {
     };
   }
 
-  it('leaves those alone who are here, however often it is done', async () => {
-    const { open, sweep, of, told } = fixture();
+  it('writes nothing for users connected to this node, however often it runs', async () => {
+    const { open, sweep, of, eventsOf } = fixture();
     await open('ada');
     for (let times = 0; times < 3; times++) await sweep(signal);
     expect(await of('ada')).to.deep.equal({ status: 'online', nodes: ['one'] });
-    expect(await told('ada')).to.equal(1);
+    expect(await eventsOf('ada')).to.equal(1);
   });
 
-  it('tells that those are gone who were at an earlier run of this node, and stay where they are here again', async () => {
+  it('disconnects users of an earlier run of this node, unless they are connected again', async () => {
     const { connect, open, sweep, of } = fixture();
     await connect('ada', 'one~before');
     await connect('bob', 'one~before');
@@ -96,7 +96,7 @@ describe('sweeping the presence of users', () => {
     expect(await of('bob')).to.deep.equal({ status: 'online', nodes: ['one'] });
   });
 
-  it('tells that those are gone whose node is dead, and not those of one that lives', async () => {
+  it('disconnects users of a dead node and keeps those of a live one', async () => {
     const { connect, sweep, of } = fixture({ alive: ['two'] });
     await connect('ada', 'two~a');
     await connect('bob', 'three~a');
@@ -108,7 +108,7 @@ describe('sweeping the presence of users', () => {
     expect(await of('cyd')).to.deep.equal({ status: 'online', nodes: ['two'] });
   });
 
-  it('tells again of those who are here, where another node took this one for dead', async () => {
+  it('connects users of this node again after another node took it for dead', async () => {
     const { open, takeForDead, sweep, of } = fixture();
     await open('ada');
     await takeForDead('ada');

@@ -1,4 +1,4 @@
-/** Everybody in the order in which they came, whatever has been done since they were listed last. */
+/** The user directory lists users in order of joining, for newer and older states. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createUserDirectory, userView } from '../../../../application/chat/people/user-directory.js';
@@ -13,39 +13,39 @@ const user = (id: string, createdAt: number, isGone: boolean): User => ({
   isGone,
 });
 
-/** As it is said in one line. */
+/** The reference implementation. */
 const sorted = ({ users }: RosterState) =>
   [...users.values()]
     .filter(({ isGone }) => !isGone)
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     .map(userView);
 
-describe('everybody', () => {
-  it('stands in the order in which they came, by whatever state they are listed next', async () => {
+describe('the user directory', () => {
+  it('lists users in order of joining, for any sequence of states', async () => {
     const change = fc.tuple(fc.nat(40), fc.nat(5), fc.boolean());
     const property = fc.asyncProperty(fc.array(fc.array(change, { maxLength: 10 })), async (rounds) => {
-      const everybody = createUserDirectory();
+      const listUsers = createUserDirectory();
       let state = roster.initialState;
       const states = [state];
-      const came = new Map<number, number>();
+      const joinedAt = new Map<number, number>();
       for (const round of rounds) {
         for (const [id, at, isGone] of round) {
-          came.set(id, came.get(id) ?? at);
-          state = withUser(state, user(`u${id}`, came.get(id)!, isGone));
+          joinedAt.set(id, joinedAt.get(id) ?? at);
+          state = withUser(state, user(`u${id}`, joinedAt.get(id)!, isGone));
         }
         states.push(state);
-        expect(await everybody(state)).to.deep.equal(sorted(state));
+        expect(await listUsers(state)).to.deep.equal(sorted(state));
       }
-      for (const earlier of states) expect(await everybody(earlier)).to.deep.equal(sorted(earlier));
+      for (const earlier of states) expect(await listUsers(earlier)).to.deep.equal(sorted(earlier));
     });
     await fc.assert(property);
   });
 
-  it('is in order however many there are, and listed once for all who ask', async () => {
+  it('orders thousands of users, and computes a list once for concurrent callers', async () => {
     let state = roster.initialState;
     for (let n = 0; n < 5000; n++) state = withUser(state, user(`u${n}`, (n * 7919) % 1009, n % 10 === 0));
-    const everybody = createUserDirectory();
-    const [one, other] = await Promise.all([everybody(state), everybody(state)]);
+    const listUsers = createUserDirectory();
+    const [one, other] = await Promise.all([listUsers(state), listUsers(state)]);
     expect(one).to.equal(other);
     expect(one).to.deep.equal(sorted(state));
   });

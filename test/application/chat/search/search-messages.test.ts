@@ -1,17 +1,17 @@
-/** Searching by many words among many people: nobody else waits for it. */
+/** A search with many words over many users yields to the event loop. */
 import { expect } from 'chai';
 import { createSearch, type SearchQuery } from '../../../../application/chat/search/search-messages.js';
 import { readerNamed } from '../node.js';
 
-describe('searching the chat', () => {
-  it('lets others have their turn while it looks for many words in the names of many', async () => {
+describe('a search with many words', () => {
+  it('yields to the event loop while it matches the names of many users', async () => {
     const users = new Map<string, object>();
     for (let n = 0; n < 100_000; n++) users.set(`u${n}`, { id: `u${n}`, userName: `somebody of number ${n}` });
-    let asked: SearchQuery | undefined;
+    let query: SearchQuery | undefined;
     const search = createSearch({
       index: {
-        find: async (query) => {
-          asked = query;
+        find: async (received) => {
+          query = received;
           return [];
         },
       },
@@ -21,19 +21,19 @@ describe('searching the chat', () => {
         load: async () => ({ state: { channels: new Map() } }),
       } as never,
     });
-    let turns = 0;
-    const turning = () => {
-      turns++;
-      next = setImmediate(turning);
+    let ticks = 0;
+    const countTick = () => {
+      ticks++;
+      next = setImmediate(countTick);
     };
-    let next = setImmediate(turning);
-    // Every name has much that begins like them.
+    let next = setImmediate(countTick);
+    // Every name contains a word that begins with "o".
     const words = Array.from({ length: 31 }, (_, n) => `o${String.fromCodePoint(97 + n)}o`);
     const { request } = readerNamed('ada');
     await search({ userId: 'ada' } as never, { q: ['99999', ...words].join(' '), limit: 50 }, request);
     clearImmediate(next);
-    expect(turns).to.be.greaterThan(5);
-    expect([...asked!.words[0]!.authors]).to.deep.equal(['u99999']);
-    expect(asked!.words.at(-1)!.authors.size).to.equal(0);
+    expect(ticks).to.be.greaterThan(5);
+    expect([...query!.words[0]!.authors]).to.deep.equal(['u99999']);
+    expect(query!.words.at(-1)!.authors.size).to.equal(0);
   });
 });

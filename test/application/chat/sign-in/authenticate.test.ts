@@ -1,4 +1,4 @@
-/** Who is let in, on a node that has heard of nothing since it last looked: the log has the last word. */
+/** Authentication on a node with a lagging live feed: it decides on the log. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -39,8 +39,8 @@ async function twoNodes() {
   return { one, admission, sign, run };
 }
 
-describe('the admission of the chat', () => {
-  it('lets in who has signed in on another node since, and sees a role that was changed there', async () => {
+describe('authentication in the chat', () => {
+  it('accepts a session opened on another node and applies a role or name changed there', async () => {
     const { one, admission, sign } = await twoNodes();
     expect(await admission.authenticate(await sign('first'))).to.include({
       userId: 'ada',
@@ -56,7 +56,7 @@ describe('the admission of the chat', () => {
     });
   });
 
-  it('refuses who has seen the end of their session on another node', async () => {
+  it('rejects a session whose end on another node the client has seen', async () => {
     const { admission, sign, run } = await twoNodes();
     const token = await sign('first');
     expect(await admission.authenticate(token)).to.include({ sessionId: 'first' });
@@ -74,7 +74,7 @@ describe('the admission of the chat', () => {
     expect(admission.session({ userId: 'ada', sessionId: 'first' })).to.equal(undefined);
   });
 
-  it('refuses what is no token, in the words of one who has none', async () => {
+  it('rejects invalid tokens like a missing one', async () => {
     const { admission, sign } = await twoNodes();
     const token = await sign('first');
     for (const each of [undefined, '', 'x', `${token}x`])

@@ -1,4 +1,4 @@
-/** Which failed sign-ins end in a pause, for whom, and what auditors are told of it. */
+/** Which failed sign-ins are rate limited, per which key, and what the audit log records. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -11,7 +11,7 @@ import { context } from '../../../support/toy-service.js';
 const ADMIN = 'admin@example.org';
 const RIGHT = 'correct horse';
 
-/** Everybody's password is `RIGHT`, and costs nothing to compare. */
+/** Every password is `RIGHT`; comparing is free. */
 function startSignIn() {
   const noted: AuditEvent[] = [];
   const signIn = createPasswordSignIn({
@@ -43,17 +43,17 @@ function startSignIn() {
 const address = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
 
 describe('failed sign-ins', () => {
-  it('pause for one email from one network after 10', async () => {
+  it('block an email from one network after 10 failures', async () => {
     const { login, noted } = startSignIn();
     for (let n = 0; n < 10; n++) expect(await login(ADMIN, '192.0.2.1')).to.equal('unauthenticated');
     expect(await login(ADMIN, '192.0.2.1', RIGHT)).to.equal('limit');
-    expect(await login(ADMIN, '192.0.2.2', RIGHT), 'from elsewhere').to.equal('signed in');
-    expect(await login('bob@example.org', '192.0.2.1', RIGHT), 'somebody else').to.equal('signed in');
+    expect(await login(ADMIN, '192.0.2.2', RIGHT), 'another network').to.equal('signed in');
+    expect(await login('bob@example.org', '192.0.2.1', RIGHT), 'another user').to.equal('signed in');
     expect(noted).to.have.length(1);
     expect(noted[0]?.data).to.include({ limit: 'email-and-network', userId: `id of ${ADMIN}` });
   });
 
-  it('pause for a network after 50, an IPv6 /64 being one', async () => {
+  it('block a network after 50 failures, with an IPv6 /64 counting as one', async () => {
     const { login, limits } = startSignIn();
     for (let n = 0; n < 50; n++)
       expect(await login(`user-${n}@example.org`, `2001:db8::${n.toString(16)}`)).to.equal('unauthenticated');
@@ -62,7 +62,7 @@ describe('failed sign-ins', () => {
     expect(limits()).to.deep.equal(['network']);
   });
 
-  it('pause for an email after 1,000 from everywhere', async () => {
+  it('block an email everywhere after 1,000 failures', async () => {
     const { login, limits } = startSignIn();
     for (let n = 0; n < 1000; n++) {
       if (n % 100 === 0) expect(await login(ADMIN, '192.0.2.1', RIGHT)).to.equal('signed in');
@@ -73,7 +73,7 @@ describe('failed sign-ins', () => {
     expect(limits()).to.deep.equal(['email']);
   });
 
-  it('are told once of each limit that is reached', async () => {
+  it('are recorded once per limit reached', async () => {
     const { login, limits } = startSignIn();
     for (let n = 0; n < 60; n++) await login(`user-${n % 5}@example.org`, '192.0.2.1');
     expect(limits()).to.deep.equal([...Array(4).fill('email-and-network'), 'network']);

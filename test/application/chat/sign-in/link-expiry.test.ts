@@ -1,4 +1,4 @@
-/** When links end: at the second that their token tells, whenever within a second they were asked for. */
+/** A one-time link expires at the second in its token, independent of the millisecond of the request. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -15,10 +15,10 @@ import { context } from '../../../support/toy-service.js';
 const EMAIL = 'ada@example.org';
 const LIFE = { 'magic-link': 900, reset: 900, invite: 604_800 } as const;
 
-describe('the end of a link', () => {
+describe('the expiry of a one-time link', () => {
   for (const purpose of PURPOSES)
-    it(`is the second that its token tells: ${purpose}`, async () => {
-      for (const [asked, come, isGood] of [
+    it(`equals the exp of its token: ${purpose}`, async () => {
+      for (const [requestedMs, usedMs, isGood] of [
         [0, 0, true],
         [400, -1, true],
         [400, 0, false],
@@ -29,7 +29,7 @@ describe('the end of a link', () => {
         const kernel = memoryKernel(memoryWorld(), [catalog]);
         const signed = createSignedTokens(randomBytes(32));
         const derivation = createDerivation(randomBytes(32));
-        const clock = { time: NOON + asked, now: () => clock.time };
+        const clock = { time: NOON + requestedMs, now: () => clock.time };
         const links = createOneTimeLinks({
           ...kernel,
           derivation,
@@ -48,12 +48,12 @@ describe('the end of a link', () => {
         const token = await links.token({ ...event!.data, email: EMAIL });
         const { iat, exp } = (await signed.read(token))!;
         expect(exp - iat).to.equal(LIFE[purpose]);
-        // The first case comes in the middle of its life, the others just before the end and at it.
-        clock.time = (asked === 0 ? exp - LIFE[purpose] / 2 : exp) * 1000 + come;
+        // The first link is used in the middle of its life, the others just before and at its expiry.
+        clock.time = (requestedMs === 0 ? exp - LIFE[purpose] / 2 : exp) * 1000 + usedMs;
         const link = await links.read(token, [purpose]);
         if (isRejection(link)) throw new Error(link.rejected);
         const spent = await links.spend(link, context(randomUUID()));
-        expect(isRejection(spent) ? spent.rejected : 'good', `asked ${asked}, come ${come}`).to.equal(
+        expect(isRejection(spent) ? spent.rejected : 'good', `requested ${requestedMs}, used ${usedMs}`).to.equal(
           isGood ? 'good' : 'chat/bad-link',
         );
       }

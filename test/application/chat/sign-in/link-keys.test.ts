@@ -1,4 +1,4 @@
-/** The keys of links go when the day is over on which they end, and with each whoever asked for one and never came. */
+/** Keys of one-time links are destroyed after the day on which the links expire, with the addresses they encrypt. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const { signal } = new AbortController();
 
-/** The beginning of the day of `NOON`. */
+/** The start of the day of `NOON`. */
 const MIDNIGHT = Math.floor(NOON / DAY) * DAY;
 
 function fixture() {
@@ -26,8 +26,8 @@ function fixture() {
   const derivation = createDerivation(randomBytes(32));
   const time = { now: MIDNIGHT as number | undefined };
   const admission = { user: async () => undefined } as Partial<Authentication> as Authentication;
-  const kept: Parameters<typeof kernel.log.retain>[] = [];
-  const log = { ...kernel.log, retain: async (...asked: (typeof kept)[0]) => void kept.push(asked) };
+  const retentions: Parameters<typeof kernel.log.retain>[] = [];
+  const log = { ...kernel.log, retain: async (...args: (typeof retentions)[0]) => void retentions.push(args) };
   const links = createOneTimeLinks({
     ...kernel,
     log,
@@ -52,30 +52,30 @@ function fixture() {
   return {
     time,
     streamOf,
-    /** What the log was told to keep. */
-    kept,
+    /** The calls of `retain`. */
+    retentions,
     ended,
     end,
-    /** Somebody asks for a link at a time, who is no user. */
+    /** Requests a link for an address that is not a user. */
     async ask(email: string, at: number) {
       time.now = at;
       const done = await links.request('magic-link', email, context(randomUUID()));
       if (isRejection(done)) throw new Error(done.rejected);
     },
-    /** Whom the log knows still. */
+    /** The address as decrypted from the log; empty once its key is destroyed. */
     async known(email: string): Promise<string> {
       const found = await kernel.log.read(streamOf(email));
-      const [asked] = found as readonly RecordedEvent<ChatEvent<'LinkRequested'>>[];
-      return (await kernel.decryptEvent(catalog, asked!)).data.secret.email;
+      const [requested] = found as readonly RecordedEvent<ChatEvent<'LinkRequested'>>[];
+      return (await kernel.decryptEvent(catalog, requested!)).data.secret.email;
     },
   };
 }
 
-describe('the keys of mailed links', () => {
-  it('go when their day is over, and whoever asked with them; those of links that may be open stay', async () => {
+describe('the daily keys of one-time links', () => {
+  it('are destroyed when their day ends; keys of links that are still valid stay', async () => {
     const { ask, known, end, time } = fixture();
     await ask('ada@example.org', MIDNIGHT);
-    // Its link is open on the day after.
+    // This link is valid until the next day.
     await ask('bob@example.org', MIDNIGHT + DAY - 1);
     time.now = MIDNIGHT + DAY - 1;
     await end(signal);
@@ -89,7 +89,7 @@ describe('the keys of mailed links', () => {
     expect(await known('bob@example.org')).to.equal('');
   });
 
-  it('go though no node ran for a month, and no others', async () => {
+  it('of the last month are destroyed after downtime, and no others', async () => {
     const { end, ended, time } = fixture();
     const days = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, at) => `chat.links-${MIDNIGHT / DAY + from + at}`);
@@ -103,7 +103,7 @@ describe('the keys of mailed links', () => {
     expect(ended).to.deep.equal(days(0, 2));
   });
 
-  it('are made anew where a clock that was days ahead has ended them, and go again when their day is over', async () => {
+  it('are created again after a clock days ahead destroyed them, and destroyed when their day ends', async () => {
     const { ask, known, end, time } = fixture();
     await ask('ada@example.org', MIDNIGHT);
     time.now = MIDNIGHT + 5 * DAY;
@@ -120,7 +120,7 @@ describe('the keys of mailed links', () => {
     expect(await known('ada@example.org')).to.equal('');
   });
 
-  it('stay while nobody knows for certain what time it is, or the node is to stop', async () => {
+  it('stay while the clock is unconfirmed or the node is stopping', async () => {
     const { end, ended, time } = fixture();
     time.now = undefined;
     await end(signal);
@@ -130,11 +130,11 @@ describe('the keys of mailed links', () => {
   });
 });
 
-describe('what is told of an address that asks for links', () => {
-  it('is kept for a day longer than any link is open, as the log is told once', async () => {
-    const { ask, kept, streamOf } = fixture();
+describe('the stream of an address that requests links', () => {
+  it('gets a retention one day longer than the longest link, once', async () => {
+    const { ask, retentions, streamOf } = fixture();
     for (const name of ['ada', 'bob', 'ada']) await ask(`${name}@example.org`, NOON);
     const aDayMore = { maxAgeSeconds: 604_800 + 86_400 };
-    expect(kept).to.deep.equal(['ada', 'bob'].map((name) => [streamOf(`${name}@example.org`), aDayMore]));
+    expect(retentions).to.deep.equal(['ada', 'bob'].map((name) => [streamOf(`${name}@example.org`), aDayMore]));
   });
 });

@@ -1,4 +1,4 @@
-/** A sign-in takes a while: what becomes of its session when the password is another one before it has opened. */
+/** Sessions opened while the password changes: sign-in takes time, and the new password must win. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -20,13 +20,16 @@ import { context } from '../../../support/toy-service.js';
 
 const from = { ip: '192.0.2.1', network: '192.0.2.1', userAgent: 'a browser' };
 const email = 'ada@example.org';
-/** Who is one all the time. */
+/** A permanent admin. */
 const ADMIN = 'an admin';
 
-/** Ada with the password `first`; what `meanwhile` does is done once hers was found to be right, or was set by a link. */
+/**
+ * Ada with the password `first`. The function given to `during` runs between checking a password and opening the
+ * session.
+ */
 async function startAda() {
   let now = Date.now();
-  /** No two things happen in one millisecond. */
+  /** Every call returns a new millisecond. */
   const clock = { now: () => now++ };
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const derivation = createDerivation(randomBytes(32));
@@ -48,18 +51,18 @@ async function startAda() {
   let meanwhile = async () => {};
   const sessions = {
     ...opening,
-    open: async (...asked: Parameters<typeof opening.open>) => {
+    open: async (...args: Parameters<typeof opening.open>) => {
       const once = meanwhile;
       meanwhile = async () => {};
       await once();
-      return opening.open(...asked);
+      return opening.open(...args);
     },
   };
   const passwords = createPasswords({
     ...ports,
     hashing: {
       hash: async (hash) => ({ salt: 'salt', hash }),
-      matches: async (given, kept) => given === kept?.hash,
+      matches: async (password, stored) => password === stored?.hash,
     },
   });
   const user: typeof admission.user = async (by) =>
@@ -76,21 +79,21 @@ async function startAda() {
     } as never,
     audit: { note: async () => {} } as never,
   });
-  const given = (outcome: { readonly body: SignedIn } | Rejection) => {
+  const bodyOf = (outcome: { readonly body: SignedIn } | Rejection) => {
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     return outcome.body;
   };
   const command = () => context(randomUUID());
-  given(await signIn.register({ email, password: 'password one' }, from, command()));
+  bodyOf(await signIn.register({ email, password: 'password one' }, from, command()));
   const { id } = (await admission.user({ email }))!;
   return {
     during: (what: () => Promise<unknown>) => {
       meanwhile = async () => void (await what());
     },
-    login: (password: string) => signIn.login({ email, password }, from, command()).then(given),
-    setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(given),
+    login: (password: string) => signIn.login({ email, password }, from, command()).then(bodyOf),
+    setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(bodyOf),
     reset: (password: string) => signIn.reset(id, password, ADMIN, command()),
-    /** A node that is killed just then does no more. */
+    /** Sets the password without the steps that follow, as a killed node does. */
     setOnly: (password: string) => passwords.set(id, { salt: 'salt', hash: password }, { by: id }, command()),
     async follow() {
       const { on } = departureReaction(ports);
@@ -103,8 +106,8 @@ async function startAda() {
   };
 }
 
-describe('a session that opens while its password is set to another one', () => {
-  it('ends where the admin did it', async () => {
+describe('a session opened while its password changes', () => {
+  it('ends if an admin reset the password', async () => {
     const ada = await startAda();
     ada.during(() => ada.reset('password two'));
     await ada.login('password one');
@@ -113,18 +116,18 @@ describe('a session that opens while its password is set to another one', () => 
     expect(await ada.live()).to.equal(1);
   });
 
-  it('ends where a link did it, whose own goes on', async () => {
+  it('ends if the password was set by a link, whose own session continues', async () => {
     const ada = await startAda();
-    let mine: SignedIn | undefined;
+    let ownSession: SignedIn | undefined;
     ada.during(async () => {
-      mine = await ada.setup('password two');
+      ownSession = await ada.setup('password two');
     });
     const thief = await ada.login('password one');
     expect(await ada.live()).to.equal(1);
-    expect(await Promise.all([ada.isIn(mine!), ada.isIn(thief)])).to.deep.equal([true, false]);
+    expect(await Promise.all([ada.isIn(ownSession!), ada.isIn(thief)])).to.deep.equal([true, false]);
   });
 
-  it('ends by what follows, where the node that set it was killed before it ended any', async () => {
+  it('is ended by the reaction if the node crashed after setting the password', async () => {
     const ada = await startAda();
     await ada.login('password one');
     await ada.setOnly('password two');
@@ -135,7 +138,7 @@ describe('a session that opens while its password is set to another one', () => 
     expect(await ada.live()).to.equal(1);
   });
 
-  it('ends where a link set the former one', async () => {
+  it('ends if it was opened by a link before an admin reset the password', async () => {
     const ada = await startAda();
     ada.during(() => ada.reset('password two'));
     await ada.setup('password one again');

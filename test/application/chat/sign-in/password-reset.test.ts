@@ -1,11 +1,11 @@
-/** Setting somebody's password as an admin, who may be none any more once it is hashed. */
+/** An admin who loses the role while a password is hashed can no longer reset it. */
 import { expect } from 'chai';
 import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
 import { notAdmin } from '../../../../domain/chat/roster.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('the password of somebody', () => {
-  /** What becomes of it where `by` is that, or nobody, once it is hashed. */
+describe('a password reset by an admin', () => {
+  /** Resets a password; `by` is the requester once hashing has finished. */
   async function reset(by: { readonly isAdmin: boolean } | undefined) {
     const set: string[] = [];
     let known: { readonly isAdmin: boolean } | undefined = { isAdmin: true };
@@ -30,14 +30,14 @@ describe('the password of somebody', () => {
     return { done, set };
   }
 
-  it('is set by an admin', async () => {
+  it('sets the password', async () => {
     expect(await reset({ isAdmin: true })).to.deep.equal({
       done: { body: { success: true }, position: 1n },
       set: ['bob'],
     });
   });
 
-  it('is not set by who is none any more when their turn to have it hashed has come, or is gone', async () => {
+  it('is rejected if the requester is no longer an admin after hashing', async () => {
     for (const by of [{ isAdmin: false }, undefined])
       expect(await reset(by)).to.deep.equal({ done: notAdmin, set: [] });
   });

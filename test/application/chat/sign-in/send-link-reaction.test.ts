@@ -1,4 +1,4 @@
-/** Mail follows the log: once for each link that is the newest, however often its event comes. */
+/** Link emails follow the log: one for the newest link, however often its event is delivered. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -18,12 +18,12 @@ import { context } from '../../../support/toy-service.js';
 const ADA = 'ada@example.org';
 const user = { id: 'ada', email: ADA, userName: 'Ada', isAdmin: false, createdAt: NOON, isGone: false };
 
-function desk({ isTaken = true } = {}) {
+function fixture({ isTaken = true } = {}) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const derivation = createDerivation(randomBytes(32));
   const admission = {
-    user: async (whose: { readonly id?: string; readonly email?: string }) =>
-      whose.id === 'ada' || whose.email === ADA ? user : undefined,
+    user: async (by: { readonly id?: string; readonly email?: string }) =>
+      by.id === 'ada' || by.email === ADA ? user : undefined,
   } as Partial<Authentication> as Authentication;
   const ports = { ...kernel, derivation, admission, signed: createSignedTokens(randomBytes(32)) };
   const lives = { magicLinkExpirySeconds: 900, inviteExpirySeconds: 604_800 };
@@ -51,59 +51,59 @@ function desk({ isTaken = true } = {}) {
   const stream = (email: string) => `chat.address-${derivation.id('chat.address', email)}`;
   return {
     sent,
-    /** Asks for a link; what the log says of it. */
+    /** Requests a link; returns its event. */
     async request(email: string): Promise<RecordedEvent<ChatEvent<'LinkRequested'>>> {
       const done = await links.request('magic-link', email, context(randomUUID()));
       if (isRejection(done)) throw new Error(done.rejected);
       const events = (await kernel.log.read(stream(email))) as readonly RecordedEvent[];
       return events.filter(({ type }) => type === 'LinkRequested').at(-1) as never;
     },
-    told: async (email: string) =>
+    eventTypes: async (email: string) =>
       ((await kernel.log.read(stream(email))) as readonly RecordedEvent[]).map(({ type }) => type),
     react: reaction.on.LinkRequested,
   };
 }
 
-describe('the mail of the chat', () => {
-  it('is sent once, though its event comes again after a crash', async () => {
-    const { request, react, sent, told } = desk();
+describe('link emails of the chat', () => {
+  it('are sent once, even if the event is delivered again after a crash', async () => {
+    const { request, react, sent, eventTypes } = fixture();
     const event = await request(ADA);
     await react(event);
     await react(event);
     expect(sent.map(({ to, subject, id }) => ({ to, subject, id }))).to.deep.equal([
       { to: ADA, subject: 'Come in', id: event.data.linkId },
     ]);
-    expect(await told(ADA)).to.deep.equal(['LinkRequested', 'LinkMailed']);
+    expect(await eventTypes(ADA)).to.deep.equal(['LinkRequested', 'LinkMailed']);
   });
 
-  it('is not sent for a link that a newer one has followed', async () => {
-    const { request, react, sent } = desk();
+  it('are not sent for a link superseded by a newer one', async () => {
+    const { request, react, sent } = fixture();
     const [older, newer] = [await request(ADA), await request(ADA)];
     for (const event of [older, newer]) await react(event);
     expect(sent.map(({ id }) => id)).to.deep.equal([newer.data.linkId]);
   });
 
-  it('goes to nobody who is no user, where invites are required', async () => {
-    const { request, react, sent } = desk();
+  it('are not sent to unknown addresses if invites are required', async () => {
+    const { request, react, sent } = fixture();
     await react(await request('eve@example.org'));
     expect(sent).to.deep.equal([]);
   });
 
-  it('is given up once, where no server takes it', async () => {
-    const { request, react, sent, told } = desk({ isTaken: false });
+  it('are given up once if no mail server accepts them', async () => {
+    const { request, react, sent, eventTypes } = fixture({ isTaken: false });
     const event = await request(ADA);
     await react(event);
     await react(event);
     expect(sent).to.have.length(1);
-    expect(await told(ADA)).to.deep.equal(['LinkRequested', 'LinkNotMailed']);
+    expect(await eventTypes(ADA)).to.deep.equal(['LinkRequested', 'LinkNotMailed']);
   });
 });
 
 const LINK = 'https://chat.example/?token=a.b-c&email=ada%40example.org';
 const plain = { subject: 'Come in', templates: {} };
 
-describe('the letters of the chat', () => {
-  it('carry their link in both bodies, and say how long it lasts', () => {
+describe('email templates of the chat', () => {
+  it('contain the link in both bodies and its lifetime', () => {
     for (const purpose of ['magic-link', 'invite', 'reset'] as const) {
       const { subject, text, html } = renderEmail(purpose, LINK, 15, plain);
       expect(subject).to.be.a('string').and.not.equal('');
@@ -116,7 +116,7 @@ describe('the letters of the chat', () => {
     expect(renderEmail('reset', LINK, 1, plain).text).to.contain('1 minute.');
   });
 
-  it('are of the configured subject and words where they are for signing in, and only there', () => {
+  it('use the configured subject and body for sign-in links only', () => {
     const text = (link: string, minutes: number) => `text ${link} ${minutes}`;
     const html = (link: string, minutes: number) => `html ${link} ${minutes}`;
     const own = { subject: 'Come in', templates: { text, html } };
@@ -129,7 +129,7 @@ describe('the letters of the chat', () => {
     expect(renderEmail('magic-link', LINK, 15, { ...plain, templates: { text } }).html).to.contain('<a href=');
   });
 
-  it('let no link out of its quotes', () => {
+  it('escape the link in HTML', () => {
     const { html } = renderEmail('magic-link', 'https://x/"><script>&', 15, plain);
     expect(html).to.contain('href="https://x/&quot;&gt;&lt;script&gt;&amp;"').and.not.to.contain('<script>');
   });

@@ -1,4 +1,4 @@
-/** What is kept of the sessions of one user, which all is read before anything is decided of them. */
+/** Retention of a user's session stream, which is read as a whole before each decision. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
@@ -15,17 +15,17 @@ const WEEK = 7 * 86_400;
 const ada = { id: 'ada', userName: 'ada', isAdmin: true };
 const from = { ip: '192.0.2.1', userAgent: 'a browser' };
 
-describe('the sessions of a user', () => {
-  it('are kept by their newest events, so many and of so long', async () => {
+describe('the session stream of a user', () => {
+  it('gets a retention by count and age, once', async () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const derivation = createDerivation(randomBytes(32));
     const signed = createSignedTokens(randomBytes(32));
     const tokens = createTokens({ signed, derivation, clock: Date, jwtExpirySeconds: 900 });
-    const asked: object[] = [];
+    const calls: object[] = [];
     const log = {
       ...kernel.log,
       retain: async (...all: Parameters<typeof kernel.log.retain>) => {
-        asked.push(all);
+        calls.push(all);
         await kernel.log.retain(...all);
       },
     };
@@ -42,7 +42,7 @@ describe('the sessions of a user', () => {
     });
     await kernel.vault.create('chat.user-ada');
     for (let n = 0; n < 2; n++) await sessions.open(ada, from, context(randomUUID()));
-    const kept = { maxAgeSeconds: WEEK + 86_400, maxCount: SESSION_EVENTS };
-    expect(asked, 'once').to.deep.equal([[sessionStream('ada'), kept]]);
+    const retention = { maxAgeSeconds: WEEK + 86_400, maxCount: SESSION_EVENTS };
+    expect(calls, 'once').to.deep.equal([[sessionStream('ada'), retention]]);
   });
 });
