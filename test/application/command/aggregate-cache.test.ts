@@ -1,4 +1,4 @@
-/** What several readers of one stream cache of it, when it is appended to or erased meanwhile. */
+/** Cached aggregates with several readers of one stream, while it is appended to or erased. */
 import { expect } from 'chai';
 import type { Aggregate, AggregateStore } from '../../../application/command/aggregate.js';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
@@ -13,23 +13,23 @@ const box: Aggregate<string, never, DomainEvent> = {
   decrypts: 'none',
 };
 
-describe('the cached aggregates, while a stream is read', () => {
+describe('cached aggregates during reads', () => {
   const STREAM = 'toys.box-1';
   const at = (revision: number) =>
     ({ revision, position: 1n, type: 'ToyPut', data: {}, metadata: {} }) as RecordedEvent;
 
   let streams: AggregateStore;
-  /** Answers the reads of the log, in the order in which they began. */
+  /** Pending reads of the log, in order of their start. */
   let answers: ((found: Found) => void)[];
   beforeEach(() => {
     answers = [];
     const read = () => new Promise<Found>((resolve) => answers.push(resolve));
     streams = createAggregateStore({ read } as unknown as EventLog, async () => {
-      throw new Error('nothing is decrypted');
+      throw new Error('must not decrypt');
     });
   });
 
-  /** A read in progress, whose answer is given by `end`. */
+  /** A read in progress; `end` answers it. */
   async function startRead(stream = STREAM) {
     const done = streams.reload(box, stream, { onEvent: () => {} });
     await new Promise(setImmediate);
@@ -41,21 +41,21 @@ describe('the cached aggregates, while a stream is read', () => {
       },
     };
   }
-  const hear = (revision: number) => streams.onEvent({ ...at(revision), stream: STREAM });
+  const deliver = (revision: number) => streams.onEvent({ ...at(revision), stream: STREAM });
   const fresh = (stream = STREAM) => streams.cached(box, stream)?.revision;
 
-  it('marks stale what each of the readers misses, also after another has ended', async () => {
+  it('are stale for every reader that missed an event, even after another reader has finished', async () => {
     const [first, second, other] = [await startRead(), await startRead(), await startRead('toys.box-2')];
-    hear(5);
+    deliver(5);
     await first.end(4);
     expect(fresh()).to.equal(undefined);
-    hear(7);
-    hear(6);
+    deliver(7);
+    deliver(6);
     streams.forget(STREAM);
     const third = await startRead();
     await second.end(7);
     expect(fresh()).to.equal(undefined);
-    hear(8);
+    deliver(8);
     await third.end(7);
     expect(fresh()).to.equal(undefined);
     const fourth = await startRead();
@@ -65,9 +65,9 @@ describe('the cached aggregates, while a stream is read', () => {
     expect(fresh('toys.box-2')).to.equal(3);
   });
 
-  it('marks nothing stale for a reader that begins after it', async () => {
+  it('are not stale for a reader that starts after the event', async () => {
     const first = await startRead();
-    hear(5);
+    deliver(5);
     streams.forget(STREAM);
     const second = await startRead();
     await second.end(4);
@@ -76,7 +76,7 @@ describe('the cached aggregates, while a stream is read', () => {
     expect(fresh()).to.equal(4);
   });
 
-  it('caches no stream without events, but a deleted one', async () => {
+  it('include deleted streams, and none without events', async () => {
     await (await startRead()).end('missing');
     expect(fresh()).to.equal(undefined);
     expect(streams.caches[0].bytes()).to.equal(0);

@@ -1,4 +1,4 @@
-/** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
+/** The contract of the aggregate store on servers and in memory: bounded caches, with the log behind them. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ export function rememberingStreams(start: StartRoads) {
   const counting = () => countingReads(kernel.log);
   const lastOf = (stream: string) => newestOf(kernel.log, stream);
 
-  it('stay within their bound, and a command that is remembered no longer is found in the log', async () => {
+  it('stays within its bound, and finds an evicted command in the log', async () => {
     const { streams, handle } = fresh();
     const commands = [];
     for (let index = 0; index < 60; index++) {
@@ -45,42 +45,42 @@ export function rememberingStreams(start: StartRoads) {
     }
   });
 
-  /** A node that is reading a stream for the first time: what it read is held until it may go on. */
-  function reading(toys: number) {
-    let goOn = () => {};
-    const mayGoOn = new Promise<void>((resolve) => {
-      goOn = resolve;
+  /** A node that blocks in its first read of a stream until `release` is called. */
+  function blockedNode(toys: number) {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
     let [begun, done] = [0, 0];
     const log: typeof kernel.log = {
       ...kernel.log,
-      async read(...asked) {
+      async read(...args) {
         begun++;
-        const found = await kernel.log.read(...asked);
+        const found = await kernel.log.read(...args);
         done++;
-        await mayGoOn;
+        await released;
         return found;
       },
     };
     const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
-    return { streams, goOn, full: fullBox(toys), reads: () => ({ begun, done }) };
+    return { streams, release, full: fullBox(toys), reads: () => ({ begun, done }) };
   }
 
-  it('are read again for what the live feed showed while they were read for the first time', async () => {
-    const { streams, goOn, full } = reading(100);
+  it('reads a stream again after the feed delivered an event during the first read', async () => {
+    const { streams, release, full } = blockedNode(100);
     const stream = await full;
     const first = streams.load(box, stream);
     const erasing = context();
     const erase = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
-    // Whether the read has come before it or not: it was held, and must not be taken for the newest.
+    // Whether the read includes the event or not, its result must not be taken for the newest.
     streams.onEvent({ ...(await lastOf(stream)), revision: 100 });
-    goOn();
+    release();
     expect((await first).revision).to.equal(99);
     await fresh().handle(box, stream, erase, erasing);
     expect((await streams.load(box, stream)).revision).to.equal(100);
   });
 
-  it('are read on once the live feed shows what another node appended, and not for what is known', async () => {
+  it('reads further after the feed delivered a new event, and not after a known one', async () => {
     const { log, reads } = counting();
     const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const stream = await fullBox(3);
@@ -90,7 +90,7 @@ export function rememberingStreams(start: StartRoads) {
     expect(streams.cached(box, stream)).to.equal(older);
     await fill(kernel, stream, 2, 2);
     streams.onEvent(await lastOf(stream));
-    // Heard of later, as of a slower feed.
+    // An older event of a slower feed.
     streams.onEvent(first);
     expect(streams.cached(box, stream)).to.equal(undefined);
     const newer = await streams.load(box, stream);
@@ -101,28 +101,28 @@ export function rememberingStreams(start: StartRoads) {
     expect(reads()).to.equal(before);
   });
 
-  it('are not remembered when they were erased while they were read', async () => {
-    const { streams, goOn, full } = reading(100);
+  it('does not cache a stream that was erased while it was read', async () => {
+    const { streams, release, full } = blockedNode(100);
     const stream = await full;
     const first = streams.load(box, stream);
     streams.forget(stream);
-    goOn();
+    release();
     expect((await first).revision).to.equal(99);
     expect(held(streams)).to.equal(0);
   });
 
-  it('are read once for many who ask, and no more often than twice for those who come meanwhile', async () => {
-    const { streams, goOn, full, reads } = reading(100);
+  it('coalesces concurrent reads into at most two', async () => {
+    const { streams, release, full, reads } = blockedNode(100);
     const stream = await full;
     const first = streams.load(box, stream);
     await eventually(() => reads().done === 1);
-    // It came before these asked for the log as it is now, whatever the first read has found.
+    // The append precedes the reads below, even if the first read missed it.
     const more = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
     await fresh().handle(box, stream, more, context());
     const others = Array.from({ length: 50 }, (_, each) =>
       each % 2 ? streams.reload(box, stream) : streams.load(box, stream),
     );
-    goOn();
+    release();
     expect((await first).revision).to.equal(99);
     for (const other of others) expect((await other).revision).to.equal(100);
     expect(reads().begun).to.equal(2);
@@ -130,7 +130,7 @@ export function rememberingStreams(start: StartRoads) {
     expect(reads().begun).to.equal(3);
   });
 
-  it('are read again by those who waited for a read in vain', async () => {
+  it('retries for callers that waited for a failed read', async () => {
     let isAway = true;
     const log: typeof kernel.log = {
       ...kernel.log,
@@ -148,7 +148,7 @@ export function rememberingStreams(start: StartRoads) {
     expect(all.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('that are larger than the bound are remembered all the same, and several of them beside each other', async () => {
+  it('caches streams larger than the bound, and several of them', async () => {
     const { log, reads } = counting();
     const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const full = await Promise.all([1, 2].map(() => fullBox(600)));
@@ -156,13 +156,13 @@ export function rememberingStreams(start: StartRoads) {
     const before = reads();
     for (const stream of full) expect((await streams.load(box, stream)).revision).to.equal(599);
     expect(reads()).to.equal(before);
-    // What they take is told as it is.
+    // The metric reports their true size.
     expect(streams.caches[1].bytes()).to.be.greaterThan(LIMIT);
     for (const stream of full) streams.forget(stream);
     expect(held(streams)).to.equal(0);
   });
 
-  it('that are large are remembered apart, and push out no small ones', async () => {
+  it('caches large streams separately, without evicting small ones', async () => {
     const { log, reads } = counting();
     const streams = createAggregateStore(log, kernel.decryptEvent, { smallBytes: LIMIT, largeBytes: 1_000_000 });
     const small = await fullBox(0);
@@ -179,7 +179,7 @@ export function rememberingStreams(start: StartRoads) {
     expect(streams.caches[1].bytes()).to.equal(0);
   });
 
-  it('are read to their end, and no further than to a revision that is asked for', async () => {
+  it('reads a stream to its end, or to a requested revision', async () => {
     const { streams } = fresh();
     for (const length of [200, 500]) {
       const stream = await fullBox(length);
@@ -192,17 +192,17 @@ export function rememberingStreams(start: StartRoads) {
     }
   });
 
-  it('whose events say all are read from the newest on, now and as they were', async () => {
+  it('reads back to the last snapshot event, for the current and for an earlier revision', async () => {
     const stream = await fullBox(1000);
-    for (const [says, first, then] of [
+    for (const [isSnapshot, first, then] of [
       [(n: number) => n % 50 === 49, 999, 499],
-      // Behind others that say little.
+      // Behind events that are no snapshots.
       [(n: number) => n === 499, 499, 499],
-      // One that earlier releases have written, where only what came first said all.
+      // Only the first event is a snapshot.
       [(n: number) => n === 0, 0, 0],
     ] as const) {
       const { log, events } = counting();
-      const kind = { ...box, isSnapshotEvent: ({ revision }: { revision: number }) => says(revision) };
+      const kind = { ...box, isSnapshotEvent: ({ revision }: { revision: number }) => isSnapshot(revision) };
       const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
       const { state, revision } = await streams.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
@@ -212,7 +212,7 @@ export function rememberingStreams(start: StartRoads) {
     }
   });
 
-  it('tell of what was written what the log still keeps of it', async () => {
+  it('returns the retained events of a command', async () => {
     const { streams } = fresh();
     const stream = await fullBox(100);
     const written = async (first: number, last: number) =>

@@ -1,4 +1,4 @@
-/** What is remembered of streams, of those on the servers, and as what it is counted. */
+/** The aggregate store on the servers, and the memory it accounts for. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -7,10 +7,10 @@ import { rememberingStreams } from './aggregate-store-suite.js';
 import { recallingCommands } from './idempotency-suite.js';
 import { onServers } from './two-nodes.js';
 
-describe('remembered streams', () => {
+describe('the aggregate store', () => {
   rememberingStreams(onServers);
 
-  it('are counted as what they take in memory', () => {
+  it('estimates the memory of aggregates', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     const lists = (index: number) => ({

@@ -1,22 +1,22 @@
-/** What tests of remembered streams have in common: boxes full of toys, nodes that have read none, and counted reads. */
+/** Fixtures of the aggregate store tests: boxes of toys, nodes without cached streams, and counted reads. */
 import { randomUUID } from 'node:crypto';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { commandsOf } from '../../support/memory-kernel.js';
 import type { Road } from './two-nodes.js';
 
-/** Bytes that a fresh node may remember, of small streams and of large ones. */
+/** Bytes a fresh node may cache, for small and for large streams each. */
 export const LIMIT = 20_000;
 
 type Ground = Pick<Road, 'log' | 'decryptEvent' | 'vault'>;
 
-/** Another node, that has read nothing yet. */
+/** Another node, with nothing cached. */
 export function freshNode({ log, decryptEvent }: Pick<Road, 'log' | 'decryptEvent'>) {
   const streams = createAggregateStore(log, decryptEvent, { smallBytes: LIMIT, largeBytes: LIMIT });
   return { streams, ...commandsOf({ log, streams }) };
 }
 
-/** A box that so many toys were put into at once, by events of one append each of 100. */
+/** A box with that many toys, appended in batches of 100 events. */
 export async function boxOf(ground: Ground, toys: number): Promise<string> {
   const stream = `toys.box-${randomUUID()}`;
   await ground.vault.create(stream);
@@ -24,7 +24,7 @@ export async function boxOf(ground: Ground, toys: number): Promise<string> {
   return stream;
 }
 
-/** Puts so many toys more into a box, after the event of a revision. */
+/** Puts that many more toys into a box, after the given revision. */
 export async function fill({ log }: Pick<Ground, 'log'>, stream: string, toys: number, last = -1) {
   const box = stream.slice('toys.box-'.length);
   const end = last + toys;
@@ -38,12 +38,12 @@ export async function fill({ log }: Pick<Ground, 'log'>, stream: string, toys: n
   }
 }
 
-/** The log, with how often it was read, and how many events were found. */
+/** The log, counting reads and the events they return. */
 export function countingReads(log: EventLog) {
   let [reads, events] = [0, 0];
-  const read: EventLog['read'] = async (...asked) => {
+  const read: EventLog['read'] = async (...args) => {
     reads++;
-    const found = await log.read(...asked);
+    const found = await log.read(...args);
     events += found.length;
     return found;
   };

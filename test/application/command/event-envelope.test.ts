@@ -1,4 +1,4 @@
-/** Events on their way into the log: the same from the same command, and from no other. */
+/** Event envelopes: the same command gives the same event ids, and no other command does. */
 import { expect } from 'chai';
 import { contentSeed, newEvent } from '../../../application/command/event-envelope.js';
 import type { EventData } from '../../../domain/shared/decider.js';
@@ -9,8 +9,8 @@ const context = { commandId: 'c1', actor: 'ada', correlationId: 'k1' };
 const id = (index = 0, stream = 'toys.box-1', by = context, seed = '') =>
   newEvent(origin, stream, put, index, by, seed).id;
 
-describe('an event on its way into the log', () => {
-  it('has an id that follows from command, stream, index and seed, and no two the same', () => {
+describe('an event envelope', () => {
+  it('has a unique id derived from command, stream, index and seed', () => {
     expect(id()).to.equal(id());
     const others = [
       id(1),
@@ -19,12 +19,12 @@ describe('an event on its way into the log', () => {
       id(0, 'toys.box-1', context, 'other'),
     ];
     expect(new Set([id(), ...others])).to.have.property('size', 5);
-    // For good: a command that is sent again after an upgrade is known by it.
+    // Fixed values: a command repeated after an upgrade is recognised by them.
     expect(id()).to.equal('1eaacbe9-be46-5976-973c-e48cf86c2e57');
     expect(id(0, 'toys.böx')).to.equal('557efd0f-5276-5d55-85e2-0fe08d670416');
   });
 
-  it('says who caused it, and on whose request', () => {
+  it('names the cause and the request of the event', () => {
     expect(newEvent(origin, 'toys.box-1', put, 0, context)).to.deep.include({
       event: put,
       metadata: {
@@ -49,7 +49,7 @@ describe('an event on its way into the log', () => {
     });
   });
 
-  it('is the very same fact only with the same data and request, and tells nothing of its secret', () => {
+  it('has a content seed that depends on data and request, and not on the secret', () => {
     const seed = (data: EventData, fingerprint?: string) =>
       contentSeed({ type: 'ToyPut', data }, { ...context, ...(fingerprint ? { fingerprint } : {}) });
     expect(seed(put.data, 'f')).to.equal(seed({ ...put.data, secret: { note: 'for Bob' } }, 'f'));

@@ -1,4 +1,4 @@
-/** Commands on a stream of whose events none is left, or not the newest: it goes on where it was. */
+/** Commands on a stream without its events, or its newest events, after expiry: revisions continue. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -10,9 +10,9 @@ import { commandsOf } from '../../support/memory-kernel.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../../support/toy-service.js';
 import { onServers, type Road } from './two-nodes.js';
 
-const kept: Aggregate<Box, PutToy, ToyEvent> = { ...box, maxAge: true };
+const expiringBox: Aggregate<Box, PutToy, ToyEvent> = { ...box, maxAge: true };
 
-describe('a stream whose events have expired', function () {
+describe('a stream with expired events', function () {
   this.timeout(30_000);
   let one: Road;
   let other: Road;
@@ -22,39 +22,45 @@ describe('a stream whose events have expired', function () {
   });
   after(() => stop?.());
 
-  it('takes, with none left, the next command of a process that has never seen it, and goes on with its revisions', async () => {
+  it('continues its revisions when a process that never saw it handles a command after all events expired', async () => {
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await one.vault.create(stream);
-    await one.handle(kept, stream, { box: id, toy: 'bear' }, context());
+    await one.handle(expiringBox, stream, { box: id, toy: 'bear' }, context());
     await one.log.retain(stream, { maxAgeSeconds: 1 });
     await eventually(async () => {
-      const left = await one.log.read(stream);
-      return left === 'missing' || left.length === 0;
+      const events = await one.log.read(stream);
+      return events === 'missing' || events.length === 0;
     });
-    const outcome = await other.handle(kept, stream, { box: id, toy: 'car' }, context());
+    const outcome = await other.handle(expiringBox, stream, { box: id, toy: 'car' }, context());
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     expect((await outcome.state()).toys).to.deep.equal(['car']);
-    expect(other.streams.cached(kept, stream)?.revision).to.equal(1);
+    expect(other.streams.cached(expiringBox, stream)?.revision).to.equal(1);
   });
 
-  it('goes on behind events that have expired before older ones, as a clock leaves them that was behind', async () => {
+  it('continues after events that expired before older ones because a clock was behind', async () => {
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await one.vault.create(stream);
-    for (const toy of ['bear', 'car', 'doll']) await one.handle(kept, stream, { box: id, toy }, context());
-    // What the store shows of it, once the clock is right: neither the car nor the doll.
-    const read: EventLog['read'] = async (...asked) => {
-      const found = await one.log.read(...asked);
+    for (const toy of ['bear', 'car', 'doll']) await one.handle(expiringBox, stream, { box: id, toy }, context());
+    // What the store returns once the clock is right: neither the car nor the doll.
+    const read: EventLog['read'] = async (...args) => {
+      const found = await one.log.read(...args);
       return typeof found === 'string' ? found : found.filter(({ revision }) => ![1, 2].includes(revision));
     };
     const log = { ...one.log, read };
     const { handle } = commandsOf({ log, streams: createAggregateStore(log, one.decryptEvent) });
     for (const toy of ['ball', 'kite']) {
-      const outcome = await handle(kept, stream, { box: id, toy }, context());
+      const outcome = await handle(expiringBox, stream, { box: id, toy }, context());
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
-    expect((await one.streams.reload(kept, stream)).state.toys).to.deep.equal(['bear', 'car', 'doll', 'ball', 'kite']);
-    expect(one.streams.cached(kept, stream)?.revision).to.equal(4);
+    expect((await one.streams.reload(expiringBox, stream)).state.toys).to.deep.equal([
+      'bear',
+      'car',
+      'doll',
+      'ball',
+      'kite',
+    ]);
+    expect(one.streams.cached(expiringBox, stream)?.revision).to.equal(4);
   });
 });

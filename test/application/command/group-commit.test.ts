@@ -1,4 +1,4 @@
-/** Group commit: what waits together is appended together, once, whatever the log answers. */
+/** Group commit: concurrent batches share appends and are stored exactly once, despite lost answers and conflicts. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { type LogsNode, recordText, startLogsNode } from '../../support/log-node
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 
-describe('batches that are appended', () => {
+describe('group commit on the servers', () => {
   let servers: Servers;
   let node: LogsNode;
   let producerId: string;
@@ -45,8 +45,8 @@ describe('batches that are appended', () => {
   const over = (append: EventLog['append']): Appender =>
     createGroupCommit({ log: { ...node.kernel.log, append }, logger: silentLogger, appended: () => {} });
 
-  it('share appends, in order, and never beyond what one may hold', async () => {
-    /** By the last event of each: one that was not answered in time is sent again. */
+  it('shares appends, in order, within the limits of one append', async () => {
+    /** Keyed by the last event of each append: a retry after a timeout counts once. */
     const sizes = new Map<string, number>();
     const { log } = node.kernel;
     const appender = over((name, expected, events) => {
@@ -63,13 +63,13 @@ describe('batches that are appended', () => {
     expect([...sizes.values()]).to.deep.equal([2, 2, 2]);
   });
 
-  it('are there once when an answer got lost, and when another node came first', async () => {
+  it('appends once if an answer is lost or another node writes first', async () => {
     const { log } = node.kernel;
     let calls = 0;
     const appender = over(async (name, expected, events) => {
       calls++;
       const outcome = await log.append(name, expected, events);
-      if (calls === 2) throw new UnavailableError('the answer got lost');
+      if (calls === 2) throw new UnavailableError('answer lost');
       return outcome;
     });
     await appender.append(stream(), [await batch('one')]);
@@ -83,18 +83,18 @@ describe('batches that are appended', () => {
     expect(await named()).to.deep.equal(['one', 'two', 'other', 'three']);
   });
 
-  it('fail together when the log stays away, and later ones do not', async () => {
+  it('fails the pending batches of an outage, and none that follow', async () => {
     const { log } = node.kernel;
     let away = true;
     const appender = over(async (name, expected, events) => {
       if (away) throw new UnavailableError('away');
       return log.append(name, expected, events);
     });
-    const lost = await appender.append(stream(), [await batch('lost')]).catch((error) => error);
-    expect(lost).to.be.instanceOf(UnavailableError);
+    const failed = await appender.append(stream(), [await batch('failed')]).catch((error) => error);
+    expect(failed).to.be.instanceOf(UnavailableError);
     away = false;
-    await appender.append(stream(), [await batch('kept')]);
-    expect(await named()).to.deep.equal(['kept']);
+    await appender.append(stream(), [await batch('stored')]);
+    expect(await named()).to.deep.equal(['stored']);
     expect(appender.waitingBytes()).to.equal(0);
   });
 });

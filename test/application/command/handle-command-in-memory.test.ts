@@ -1,4 +1,4 @@
-/** The same as on the servers, in memory: the rules of the road are found wanting within milliseconds. */
+/** The suites of the command handler in memory, where violations show within milliseconds. */
 
 import { rememberingStreams } from './aggregate-store-suite.js';
 import { handlingCommands } from './handle-command-suite.js';
@@ -7,6 +7,6 @@ import { whileTheLogIsAway } from './outage-suite.js';
 import { inMemory } from './two-nodes.js';
 
 describe('in memory, handling a command', () => handlingCommands(inMemory));
-describe('in memory, a log that does not answer', () => whileTheLogIsAway(inMemory));
-describe('in memory, remembered streams', () => rememberingStreams(inMemory));
-describe('in memory, commands with a key', () => recallingCommands(inMemory));
+describe('in memory, an event log outage', () => whileTheLogIsAway(inMemory));
+describe('in memory, the aggregate store', () => rememberingStreams(inMemory));
+describe('in memory, idempotency keys', () => recallingCommands(inMemory));

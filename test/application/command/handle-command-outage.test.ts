@@ -2,4 +2,4 @@
 import { whileTheLogIsAway } from './outage-suite.js';
 import { onServers } from './two-nodes.js';
 
-describe('a log that does not answer', () => whileTheLogIsAway(onServers));
+describe('an event log outage', () => whileTheLogIsAway(onServers));

@@ -1,4 +1,4 @@
-/** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
+/** The contract of the command handler, on servers and in memory: exactly once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { AggregateStore } from '../../../application/command/aggregate.js';
@@ -35,7 +35,7 @@ export function handlingCommands(start: StartRoads) {
   const put = (kernel: Road, toy: string, more = {}, how = context()) =>
     kernel.handle(box, stream, { box: id, toy, ...more }, how);
 
-  it('keeps every rule when two processes decide on one stream at once', async () => {
+  it('enforces limits when two processes decide on one stream concurrently', async () => {
     const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
     const outcomes = await Promise.all(toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })));
     expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
@@ -43,14 +43,14 @@ export function handlingCommands(start: StartRoads) {
     expect(state.toys).to.have.length(10);
   });
 
-  it('writes nothing for what is already so', async () => {
+  it('writes nothing if the command changes nothing', async () => {
     const first = done(await put(one, 'bear'));
     const second = done(await put(one, 'bear'));
     expect(second.position).to.equal(first.position);
     expect(await one.log.read(stream)).to.have.length(1);
   });
 
-  it('refuses nothing for a reason that another process has just taken away, or given', async () => {
+  it('decides on the events of another process before it rejects', async () => {
     await put(one, 'bear');
     await put(other, 'car');
     expect((await done(await put(one, 'car')).state()).toys).to.deep.equal(['bear', 'car']);
@@ -58,7 +58,7 @@ export function handlingCommands(start: StartRoads) {
     expect(await put(one, 'kite', { most: 2 })).to.include({ rejected: 'toys/full' });
   });
 
-  it('takes nothing for already so that another process has just changed', async () => {
+  it('decides on the events of another process before it writes nothing', async () => {
     const latest = {
       ...box,
       decider: {
@@ -74,21 +74,21 @@ export function handlingCommands(start: StartRoads) {
     expect(await one.log.read(stream)).to.have.length(3);
   });
 
-  it('answers a repeated command with what its first run made', async () => {
+  it('answers a repeated command with the result of its first run', async () => {
     const how = context(randomUUID(), 'body-1');
     const first = done(await put(one, 'bear', {}, how));
     await put(one, 'car');
     const again = done(await put(one, 'bear', {}, how));
     expect(again).to.deep.include({ repeated: true, position: first.position });
     expect((await again.state()).toys).to.deep.equal(['bear']);
-    const elsewhere = done(await put(other, 'bear', {}, how));
-    expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
+    const onOther = done(await put(other, 'bear', {}, how));
+    expect(onOther).to.deep.include({ repeated: true, position: first.position });
     expect(await one.log.read(stream)).to.have.length(2);
   });
 
-  describe('that streams are born of', () => {
-    const cradle = { ...box, creates: ({ most }: PutToy) => most === 0 };
-    const born = (kernel: Road, how = context(), toy = 'bear') => {
+  describe('that creates a stream', () => {
+    const creatingBox = { ...box, creates: ({ most }: PutToy) => most === 0 };
+    const create = (kernel: Road, how = context(), toy = 'bear') => {
       const reads: string[] = [];
       const streams: AggregateStore = {
         ...kernel.streams,
@@ -102,44 +102,44 @@ export function handlingCommands(start: StartRoads) {
         },
       };
       const { handle } = commandsOf({ log: kernel.log, streams, clock: Date, appended: () => {} });
-      const roomy = { ...cradle, decider: { ...box.decider, decide } };
+      const roomy = { ...creatingBox, decider: { ...box.decider, decide } };
       const outcome = handle(roomy, stream, { box: id, toy, most: 0 }, how);
       return { outcome, reads };
     };
     const decide = (command: PutToy, state: Box) => box.decider.decide({ box: command.box, toy: command.toy }, state);
 
-    it('asks the log for nothing before it appends', async () => {
-      const { outcome, reads } = born(one);
+    it('appends without reading the log', async () => {
+      const { outcome, reads } = create(one);
       expect((await done(await outcome).state()).toys).to.deep.equal(['bear']);
       expect(reads).to.deep.equal([]);
       expect(await one.log.read(stream)).to.have.length(1);
     });
 
-    it('are looked at when somebody else was there first, with the same command or another one', async () => {
+    it('loads the stream if it exists, written by the same command or another one', async () => {
       const how = context(randomUUID(), 'body');
-      const first = done(await born(one, how).outcome);
+      const first = done(await create(one, how).outcome);
       for (const kernel of [one, other]) {
-        expect(done(await born(kernel, how).outcome).position).to.equal(first.position);
+        expect(done(await create(kernel, how).outcome).position).to.equal(first.position);
       }
-      const different = await born(other, context(how.commandId, 'another body'), 'car').outcome;
+      const different = await create(other, context(how.commandId, 'another body'), 'car').outcome;
       expect(different).to.include({ kind: 'misused-key' });
-      const already = done(await born(other, context(), 'bear').outcome);
+      const already = done(await create(other, context(), 'bear').outcome);
       expect(already.events).to.deep.equal([]);
       expect(await one.log.read(stream)).to.have.length(1);
     });
   });
 
-  it('folds what no rule looks at unopened, and opens it for who asks what was written', async () => {
+  it('loads without decrypting, and decrypts the events of a repeated command', async () => {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
-    const shut = { ...box, decrypts: 'none' as const };
-    const { state, keyed } = await other.streams.reload(shut, stream);
+    const undecryptedBox = { ...box, decrypts: 'none' as const };
+    const { state, keyed } = await other.streams.reload(undecryptedBox, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
-    const [written] = await other.streams.eventsOfCommand(shut, stream, keyed.get(how.commandId)!);
+    const [written] = await other.streams.eventsOfCommand(undecryptedBox, stream, keyed.get(how.commandId)!);
     expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
   });
 
-  it('refuses a key that comes again with another request', async () => {
+  it('rejects an idempotency key reused with another request', async () => {
     const commandId = randomUUID();
     await put(one, 'bear', {}, context(commandId, 'body-1'));
     const outcome = await put(one, 'car', {}, context(commandId, 'body-2'));
@@ -149,7 +149,7 @@ export function handlingCommands(start: StartRoads) {
     });
   });
 
-  it('runs the same command sent many times at once one time', async () => {
+  it('runs concurrent repetitions of a command once', async () => {
     const how = context(randomUUID(), 'body');
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put(index % 2 ? one : other, 'bear', {}, how)),
@@ -158,7 +158,7 @@ export function handlingCommands(start: StartRoads) {
     expect(await one.log.read(stream)).to.have.length(1);
   });
 
-  it('gives readers the fallback once the key is destroyed, and takes nothing more', async () => {
+  it('reads events with a destroyed key as erased, and rejects further commands', async () => {
     await put(one, 'bear', { note: 'for Ada' });
     expect((await done(await put(one, 'car')).state()).notes).to.deep.equal(['for Ada', '']);
     await one.vault.destroy(stream);
@@ -168,13 +168,13 @@ export function handlingCommands(start: StartRoads) {
     expect(await one.log.read(stream)).to.have.length(2);
   });
 
-  it('never makes a destroyed key again', async () => {
+  it('never creates a destroyed key again', async () => {
     await one.vault.destroy(stream);
     await one.vault.create(stream);
     expect(await one.vault.seal(stream, { note: 'x' })).to.equal(undefined);
   });
 
-  it('refuses an event that does not fit its schema, and stores nothing', async () => {
+  it('rejects an event that does not match its schema, and stores nothing', async () => {
     const misfit = { box: id, toy: 7 as unknown as string };
     const outcome = await one.handle(box, stream, misfit, context()).catch((error: Error) => error.message);
     expect(outcome).to.match(/does not fit its schema/);

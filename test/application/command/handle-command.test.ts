@@ -1,4 +1,4 @@
-/** Commands on the road to the log, on the servers. */
+/** The command handler on the servers. */
 import { handlingCommands } from './handle-command-suite.js';
 import { onServers } from './two-nodes.js';
 

@@ -1,4 +1,4 @@
-/** What is true of the keyed commands that are known of a stream, on servers and in memory. */
+/** The contract of the idempotency index of a stream, on servers and in memory. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Handled } from '../../../application/command/idempotency.js';
@@ -10,7 +10,7 @@ import { type Road, type StartRoads, useRoad } from './two-nodes.js';
 export function recallingCommands(start: StartRoads) {
   const kernel = useRoad(start);
 
-  it('are known of the events that are read where events say all', async () => {
+  it('are found among the events since a snapshot event', async () => {
     const decider: Decider<Box, PutToy, ToyEvent> = {
       ...box.decider,
       evolve: {
@@ -18,12 +18,12 @@ export function recallingCommands(start: StartRoads) {
         NotesErased: (state) => state,
       },
     };
-    const says = { ...box, decider, isSnapshotEvent: () => true };
+    const snapshotBox = { ...box, decider, isSnapshotEvent: () => true };
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await kernel.vault.create(stream);
     const put = (node: Pick<Road, 'handle'>, toy: string, body = 'same') =>
-      node.handle(says, stream, { box: id, toy }, context(`${id}-${toy}`, body)) as Promise<Handled<Box>>;
+      node.handle(snapshotBox, stream, { box: id, toy }, context(`${id}-${toy}`, body)) as Promise<Handled<Box>>;
     await put(kernel, 'bear');
     await fill(kernel, stream, 1000, 0);
     const doll = await put(kernel, 'doll');
@@ -39,23 +39,23 @@ export function recallingCommands(start: StartRoads) {
     expect(events()).to.be.at.most(1000);
   });
 
-  it('are known while the log keeps their events', async () => {
+  it('are found while the log retains their events', async () => {
     const { streams, handle } = freshNode(kernel);
-    const kept = { ...box, maxCount: 3 };
+    const boundedBox = { ...box, maxCount: 3 };
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await kernel.vault.create(stream);
     const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
-      handle(kept, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
+      handle(boundedBox, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
     for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
-    const commands = async (each: typeof streams) => [...(await each.load(kept, stream)).keyed.keys()];
+    const commands = async (each: typeof streams) => [...(await each.load(boundedBox, stream)).keyed.keys()];
     const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
     expect(await commands(streams)).to.deep.equal(newest);
     expect(await commands(freshNode(kernel).streams)).to.deep.equal(newest);
     expect(await put('d')).to.include({ repeated: true });
   });
 
-  it('are known by all that they wrote', async () => {
+  it('map to the range of all events they wrote', async () => {
     const { handle } = freshNode(kernel);
     const pairs = {
       ...box,

@@ -1,4 +1,4 @@
-/** What is true of commands while the log does not answer: tried again, done once, and what was ended is not busy. */
+/** The contract of commands while the log does not answer: retried, appended once, and a deleted stream is not busy. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
@@ -26,45 +26,45 @@ export function whileTheLogIsAway(start: StartRoads) {
     await kernel.vault.create(stream);
   });
 
-  /** A handle whose first append goes this way. */
+  /** A handler with its first append replaced by `first`. */
   function handleWith(first: EventLog['append']) {
     const { log, streams } = kernel;
     let appends = 0;
     const append: EventLog['append'] = (...args) => (appends++ === 0 ? first : log.append)(...args);
-    const told: number[] = [];
-    const appended = (_: string, __: bigint, events: number) => void told.push(events);
+    const counts: number[] = [];
+    const appended = (_: string, __: bigint, events: number) => void counts.push(events);
     const { handle } = commandsOf({ log: { ...log, append }, streams, appended });
     const put = (toy: string) => handle(box, stream, { box: id, toy }, context());
-    return { put, told, appends: () => appends };
+    return { put, counts, appends: () => appends };
   }
   const stored = async () => {
     const found = await kernel.log.read(stream);
     return typeof found === 'string' ? found : found.map(({ data }) => data.toy);
   };
 
-  it('is asked again', async () => {
-    const { put, told } = handleWith(() => Promise.reject(new UnavailableError('for a moment')));
+  it('is survived by a retry', async () => {
+    const { put, counts } = handleWith(() => Promise.reject(new UnavailableError('for a moment')));
     const outcome = await put('bear');
     expect(isRejection(outcome)).to.equal(false);
     expect(await stored()).to.deep.equal(['bear']);
-    expect(told).to.deep.equal([1]);
+    expect(counts).to.deep.equal([1]);
   });
 
-  it('has taken an append whose answer was lost: it is found, and not made again', async () => {
+  it('does not repeat an append whose answer was lost', async () => {
     const { put } = handleWith(async (...args) => {
       await kernel.log.append(...args);
-      throw new UnavailableError('its answer was lost');
+      throw new UnavailableError('answer lost');
     });
     const outcome = await put('bear');
     expect(isRejection(outcome)).to.equal(false);
     expect(await stored()).to.deep.equal(['bear']);
   });
 
-  it('has taken an append whose answer was lost, though somebody has read it since', async () => {
+  it('does not repeat an append whose answer was lost, even if the stream was read meanwhile', async () => {
     const { put } = handleWith(async (...args) => {
       await kernel.log.append(...args);
       await kernel.streams.reload(box, stream);
-      throw new UnavailableError('its answer was lost');
+      throw new UnavailableError('answer lost');
     });
     const outcome = await put('bear');
     if (isRejection(outcome)) throw new Error(outcome.rejected);
@@ -72,7 +72,7 @@ export function whileTheLogIsAway(start: StartRoads) {
     expect((await kernel.streams.load(box, stream)).state.toys).to.deep.equal(['bear']);
   });
 
-  it('is not asked again when the request has no time left', async () => {
+  it('fails the command when the time of the request is used up', async () => {
     const now = performance.now.bind(performance);
     const { put, appends } = handleWith(() => {
       performance.now = () => now() + 10_000;
@@ -87,7 +87,7 @@ export function whileTheLogIsAway(start: StartRoads) {
     expect([appends(), await stored()]).to.deep.equal([1, 'missing']);
   });
 
-  it('is not a stream that was ended, which no repetition brings back', async () => {
+  it('is not assumed for a deleted stream, which rejects commands as gone', async () => {
     await handleWith(kernel.log.append).put('bear');
     await kernel.log.tombstone(stream);
     const event = { type: 'ToyPut', data: { box: id, toy: 'car', secret: { note: '' } } };

@@ -1,4 +1,4 @@
-/** What a command costs, in its quota and in what must be there before it: once, and nothing where nothing came of it. */
+/** Quotas and prerequisites of commands: paid once per command, and refunded if nothing is written. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
@@ -13,12 +13,12 @@ type Before = () => Promise<Rejection | undefined>;
 const refusal: Rejection = { rejected: 'toys/not-today', kind: 'forbidden' };
 const away = () => Promise.reject(new UnavailableError('for a moment'));
 
-describe('what a command costs', () => {
+describe('the quota of a command', () => {
   let one: Road;
   let other: Road;
   let id: string;
   let stream: string;
-  /** What was spent of the quota, what was given back, and how often `before` was run. */
+  /** Spent and refunded units, and runs of `beforeAppend`. */
   let costs: { spent: number; refunded: number; before: number };
 
   before(async () => {
@@ -45,19 +45,19 @@ describe('what a command costs', () => {
     return undefined;
   };
 
-  /** Puts a toy into the box at cost; the first appends go these ways. */
+  /** Puts a toy into the box with a quota; the first appends are replaced by `appends`. */
   function put(command: Partial<PutToy>, how = context(), appends: Append[] = [], before: Before = prepare) {
     const { streams, log } = one;
     const append: Append = (...args) => (appends.shift() ?? log.append)(...args);
     const { handle } = commandsOf({ log: { ...log, append }, streams });
-    const asked = { box: id, toy: 'bear', ...command };
-    return handle(box, stream, asked, { quota, ...how }, before).catch((error: unknown) => {
+    const putToy = { box: id, toy: 'bear', ...command };
+    return handle(box, stream, putToy, { quota, ...how }, before).catch((error: unknown) => {
       if (!(error instanceof UnavailableError)) throw error;
       return 'unavailable' as const;
     });
   }
-  const elsewhere = (toy: string, how = context()) => other.handle(box, stream, { box: id, toy }, how);
-  /** Another node is faster by this. */
+  const putOnOther = (toy: string, how = context()) => other.handle(box, stream, { box: id, toy }, how);
+  /** An append that another node overtakes with `by`. */
   const overtaken =
     (by: () => Promise<unknown>): Append =>
     async (...args) => {
@@ -65,65 +65,65 @@ describe('what a command costs', () => {
       return one.log.append(...args);
     };
 
-  it('is paid before its append, once over all attempts', async () => {
+  it('is spent once before the append, over all attempts', async () => {
     const paid = async (...args: Parameters<Append>) => {
       expect(costs).to.deep.equal({ spent: 1, refunded: 0, before: 1 });
       return one.log.append(...args);
     };
-    const outcome = await put({}, context(), [away, overtaken(() => elsewhere('car')), paid]);
+    const outcome = await put({}, context(), [away, overtaken(() => putOnOther('car')), paid]);
     expect(isRejection(outcome)).to.equal(false);
     expect(costs).to.deep.equal({ spent: 1, refunded: 0, before: 1 });
   });
 
-  it('is nothing for a repetition, a refusal, and what is already so', async () => {
+  it('is not spent by repetitions, rejections and commands without effect', async () => {
     const how = context(randomUUID(), 'body');
-    await elsewhere('bear', how);
+    await putOnOther('bear', how);
     expect(await put({}, how)).to.include({ repeated: true });
     expect(await put({ toy: 'car', most: 1 })).to.include({ rejected: 'toys/full' });
     expect(await put({})).to.deep.include({ events: [] });
     expect(costs).to.deep.equal({ spent: 0, refunded: 0, before: 0 });
   });
 
-  it('is not asked for where there is no quota, and what must be there first is made all the same', async () => {
+  it('is optional, and the prerequisite runs without it', async () => {
     expect(await put({}, { ...context(), quota: undefined } as never)).to.include({ repeated: false });
     expect(costs).to.deep.equal({ spent: 0, refunded: 0, before: 1 });
   });
 
-  it('refuses, and nothing is made nor given back', async () => {
+  it('rejects the command when exhausted, before prerequisites', async () => {
     const spent = { ...quota, spend: async () => refusal };
     expect(await put({}, { ...context(), quota: spent })).to.equal(refusal);
     expect(costs).to.deep.equal({ spent: 0, refunded: 0, before: 0 });
     expect(await one.log.read(stream)).to.equal('missing');
   });
 
-  it('is given back when what must be there first refuses, and nothing is written', async () => {
+  it('is refunded when the prerequisite rejects', async () => {
     expect(await put({}, context(), [], async () => refusal)).to.equal(refusal);
     expect(costs).to.include({ spent: 1, refunded: 1 });
     expect(await one.log.read(stream)).to.equal('missing');
   });
 
-  it('is spent once while what must be there first can not be made yet', async () => {
+  it('is spent once while the prerequisite is retried', async () => {
     let failures = 2;
     const outcome = await put({}, context(), [], () => (failures-- > 0 ? away() : prepare()));
     expect(isRejection(outcome)).to.equal(false);
     expect(costs).to.deep.equal({ spent: 1, refunded: 0, before: 1 });
   });
 
-  it('is given back to a command that another was faster than, and that is refused or repeated then', async () => {
-    const full = await put({ toy: 'kite', most: 1 }, context(), [overtaken(() => elsewhere('car'))]);
+  it('is refunded after a conflict with a rejection or a repetition', async () => {
+    const full = await put({ toy: 'kite', most: 1 }, context(), [overtaken(() => putOnOther('car'))]);
     expect(full).to.include({ rejected: 'toys/full' });
     expect(costs).to.include({ spent: 1, refunded: 1 });
     const how = context(randomUUID(), 'body');
-    // As another node makes of the same request, by its own clock.
-    const again = await put({}, how, [overtaken(() => elsewhere('bear of another moment', how))]);
+    // The same request on another node with a different clock.
+    const again = await put({}, how, [overtaken(() => putOnOther('bear of another moment', how))]);
     expect(again).to.include({ repeated: true });
     expect(costs).to.include({ spent: 2, refunded: 2 });
   });
 
-  it('is given back to a command that never came to its append, and to none that may have been written', async () => {
+  it('is refunded if nothing was sent, and not if the outcome is unknown', async () => {
     const now = performance.now.bind(performance);
     let passed = 0;
-    /** For so long that the command is given up. */
+    /** Lets the whole time of the request pass. */
     const awayForLong = () => {
       passed += 10_000;
       return away();

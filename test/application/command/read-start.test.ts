@@ -1,13 +1,13 @@
-/** Where the reading of a stream begins whose events say all of its state now and then. */
+/** Where the replay of a stream with snapshot events starts. */
 import { expect } from 'chai';
 import { findReplayStart } from '../../../application/command/read-stream-pages.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 
-describe('the reading of a stream', () => {
-  /** Of so many events, of which those at these revisions say all. */
-  function streamOf(count: number, whole: readonly number[]) {
+describe('the replay start of a stream', () => {
+  /** A stream of `count` events, with snapshot events at the given revisions. */
+  function streamOf(count: number, snapshots: readonly number[]) {
     const all = Array.from({ length: count }, (_, revision) => {
-      const type = whole.includes(revision) ? 'Whole' : 'Little';
+      const type = snapshots.includes(revision) ? 'Whole' : 'Little';
       return { revision, type } as RecordedEvent;
     });
     const counted = { read: 0 };
@@ -20,16 +20,16 @@ describe('the reading of a stream', () => {
   }
   const isSnapshotEvent = ({ type }: RecordedEvent) => type === 'Whole';
 
-  it('begins with the newest event that says all, or that of those up to a revision', async () => {
-    const whole = [3, 450, 500, 901];
-    const { log } = streamOf(1000, whole);
+  it('is the newest snapshot event, or the newest up to a revision', async () => {
+    const snapshots = [3, 450, 500, 901];
+    const { log } = streamOf(1000, snapshots);
     for (const [newest, until] of [[901], [500, 900], [500, 500], [450, 499], [3, 449], [3, 3], [0, 2]]) {
       const begun = await findReplayStart(log, { isSnapshotEvent }, 'toys.box-1', until);
       expect(begun).to.equal(newest);
     }
   });
 
-  it('begins with the first where none says all, or none can', async () => {
+  it('is the first event without a snapshot event, or if the aggregate has none', async () => {
     expect(await findReplayStart(streamOf(1000, []).log, { isSnapshotEvent }, 'toys.box-1')).to.equal(0);
     const { log, counted } = streamOf(1000, [500]);
     expect(await findReplayStart(log, {}, 'toys.box-1')).to.equal(0);

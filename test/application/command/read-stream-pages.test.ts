@@ -1,19 +1,19 @@
-/** A stream by pages: all of it, in order, and no page larger than the rest of the program takes in at once. */
+/** Paged reads of a stream: every event in order, in pages of bounded size. */
 import { expect } from 'chai';
 import { readForward } from '../../../application/command/read-stream-pages.js';
 import type { EventLog, ReadOptions, RecordedEvent } from '../../../application/ports/index.js';
 
 describe('the pages of a stream', () => {
-  /** Of revisions from `first` on, as one whose oldest events are gone. */
+  /** A stream that begins at revision `first`, as after older events expired. */
   function streamOf(first: number, count: number) {
-    const asked: ReadOptions[] = [];
+    const readOptions: ReadOptions[] = [];
     const read: EventLog['read'] = async (_, options = {}) => {
-      asked.push(options);
+      readOptions.push(options);
       const { from = 0, limit = count } = options;
       const all = Array.from({ length: count }, (_, index) => ({ revision: first + index }) as RecordedEvent);
       return all.filter(({ revision }) => revision >= from).slice(0, limit);
     };
-    return { log: { read }, asked };
+    return { log: { read }, readOptions };
   }
   const revisions = async (log: Pick<EventLog, 'read'>, from?: number) => {
     const found: number[] = [];
@@ -22,17 +22,17 @@ describe('the pages of a stream', () => {
   };
   const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-  it('are all of it in order, however long it is and wherever it begins', async () => {
+  it('contain all events in order, for any length and first revision', async () => {
     for (const count of [0, 1, 199, 200, 201, 400, 999])
       for (const first of [0, 7]) {
-        const { log, asked } = streamOf(first, count);
+        const { log, readOptions } = streamOf(first, count);
         expect(await revisions(log)).to.deep.equal(range(first, first + count - 1));
-        expect(Math.max(...asked.map(({ limit }) => limit ?? Infinity))).to.be.at.most(200);
+        expect(Math.max(...readOptions.map(({ limit }) => limit ?? Infinity))).to.be.at.most(200);
       }
     expect(await revisions(streamOf(0, 450).log, 201)).to.deep.equal(range(201, 449));
   });
 
-  it('end with the reason where there is no such stream, at the beginning or on the way', async () => {
+  it('end with the reason if the stream is missing or deleted, at the start or midway', async () => {
     for (const reason of ['missing', 'deleted'] as const) {
       expect(await readForward({ read: async () => reason }, 'toys.toy-a').next()).to.deep.equal({
         done: true,
@@ -40,7 +40,7 @@ describe('the pages of a stream', () => {
       });
       const { log } = streamOf(0, 200);
       let reads = 0;
-      const read: EventLog['read'] = async (...asked) => (reads++ ? reason : log.read(...asked));
+      const read: EventLog['read'] = async (...args) => (reads++ ? reason : log.read(...args));
       const pages = readForward({ read }, 'toys.toy-a');
       await pages.next();
       expect(await pages.next()).to.deep.equal({ done: true, value: reason });

@@ -1,4 +1,4 @@
-/** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
+/** Two nodes on one log: on the servers, or in memory within a millisecond. */
 import { randomUUID } from 'node:crypto';
 import { startServers } from '@annals/engines/testing/engines.js';
 import type { AggregateStore } from '../../../application/command/aggregate.js';
@@ -8,7 +8,7 @@ import type { CachingVault } from '../../../application/secrets/vault.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { startToys, toys } from '../../support/toy-service.js';
 
-/** The road of a command on one node. */
+/** What a node needs to handle a command. */
 export interface Road {
   readonly handle: HandleCommand;
   readonly streams: AggregateStore;

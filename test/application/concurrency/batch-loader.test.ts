@@ -1,38 +1,38 @@
-/** Questions that are asked in one moment are put as one. */
+/** The batch loader combines lookups of one moment into one query. */
 import { expect } from 'chai';
 import { createBatchLoader } from '../../../application/concurrency/batch-loader.js';
 
-describe('what is asked for in one moment', () => {
-  it('is asked for together, each once, and told to each', async () => {
-    const asked: string[][] = [];
+describe('the batch loader', () => {
+  it('combines lookups of one moment into one query of distinct names', async () => {
+    const queries: string[][] = [];
     const find = createBatchLoader(async (names) => {
-      asked.push([...names]);
+      queries.push([...names]);
       return new Map([...names].flatMap((name) => (name === 'none' ? [] : [[name, name.length] as const])));
     });
     expect(await Promise.all([find('a'), find('bb'), find('a'), find('none')])).to.deep.equal([1, 2, 1, undefined]);
     expect(await find('ccc')).to.equal(3);
-    expect(asked).to.deep.equal([['a', 'bb', 'none'], ['ccc']]);
+    expect(queries).to.deep.equal([['a', 'bb', 'none'], ['ccc']]);
   });
 
-  it('is not answered by a question that was put before', async () => {
+  it('does not answer from a query that started before the lookup', async () => {
     let now = 0;
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
     const find = createBatchLoader(async (names) => {
-      const seen = ++now;
-      if (seen === 1) await held;
-      return new Map([...names].map((name) => [name, seen]));
+      const nth = ++now;
+      if (nth === 1) await released;
+      return new Map([...names].map((name) => [name, nth]));
     });
     const first = find('a');
     await new Promise((resolve) => setImmediate(resolve));
     const second = find('a');
-    goOn();
+    release();
     expect([await first, await second]).to.deep.equal([1, 2]);
   });
 
-  it('is asked for in parts where it is much', async () => {
+  it('splits large batches', async () => {
     const sizes: number[] = [];
     const find = createBatchLoader(async (names) => {
       sizes.push(names.size);
@@ -43,7 +43,7 @@ describe('what is asked for in one moment', () => {
     expect(sizes).to.deep.equal([1000, 1000, 500]);
   });
 
-  it('fails for all who asked with it, and for nobody after', async () => {
+  it('fails all lookups of a failed batch, and none that follow', async () => {
     let isAway = true;
     const find = createBatchLoader(async (names) => {
       if (isAway) throw new Error('away');

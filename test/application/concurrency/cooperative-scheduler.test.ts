@@ -1,4 +1,4 @@
-/** Long work in turns, waits that end, and work by the clock: nobody keeps anybody else waiting. */
+/** Cooperative scheduling: time slices, sleeps, deadlines and scheduled jobs. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import {
@@ -14,61 +14,61 @@ import { runPeriodically } from '../../../application/subscription/leader-electi
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const round = () => new Promise<void>((resolve) => setImmediate(resolve));
-/** Holds the event loop until something is so. */
-const hold = (so: () => boolean) => {
-  while (!so());
+/** Blocks the event loop until the condition holds. */
+const blockUntil = (condition: () => boolean) => {
+  while (!condition());
 };
 
-describe('turns', () => {
-  it('come one each round of the event loop, in the order of those who wait', async () => {
-    const came: string[] = [];
+describe('time slices', () => {
+  it('are granted one per round of the event loop, first in, first out', async () => {
+    const granted: string[] = [];
     let rounds = 0;
     const all = ['a', 'b', 'c'].map(async (name) => {
       await yieldToEventLoop();
-      came.push(`${name}${rounds}`);
+      granted.push(`${name}${rounds}`);
     });
     for (; rounds < 5; rounds++) await round();
     await Promise.all(all);
-    expect(came.map(([name]) => name)).to.deep.equal(['a', 'b', 'c']);
-    expect(new Set(came.map((each) => each.slice(1))).size).to.equal(3);
+    expect(granted.map(([name]) => name)).to.deep.equal(['a', 'b', 'c']);
+    expect(new Set(granted.map((each) => each.slice(1))).size).to.equal(3);
     const again = yieldToEventLoop();
     await again;
   });
 
-  it('of one kind do not wait for those of another', async () => {
-    const [mine, theirs] = [createSliceQueue(), createSliceQueue()];
-    let came = 0;
-    const many = Array.from({ length: 20 }, () => theirs.nextSlice().then(() => came++));
-    await mine.nextSlice();
-    expect(came).to.be.below(3);
+  it('of one queue do not wait for another queue', async () => {
+    const [own, other] = [createSliceQueue(), createSliceQueue()];
+    let granted = 0;
+    const many = Array.from({ length: 20 }, () => other.nextSlice().then(() => granted++));
+    await own.nextSlice();
+    expect(granted).to.be.below(3);
     await Promise.all(many);
   });
 
-  it('are over after a slice, and begin anew with the next', async () => {
+  it('expire, and start again with the next grant', async () => {
     await yieldToEventLoop();
-    hold(sliceExpired);
-    // It comes, however busy the machine is.
+    blockUntil(sliceExpired);
+    // The machine may be so busy that a slice expires before it is checked.
     do await yieldToEventLoop();
     while (sliceExpired());
   });
 
-  it('are for single work a breath every slice', async () => {
-    const breathe = createYielder();
+  it('let a long job yield once per slice', async () => {
+    const nextYield = createYielder();
     let [pauses, others] = [0, 0];
     while (others < 3) {
-      const breath = breathe();
-      if (!breath) continue;
+      const pause = nextYield();
+      if (!pause) continue;
       pauses++;
       setImmediate(() => others++);
-      await breath;
+      await pause;
     }
     expect(pauses).to.be.greaterThan(2);
-    while (breathe()) await round();
+    while (nextYield()) await round();
   });
 });
 
 describe('a wait', () => {
-  it('is cut short by its signal, and never rejects', async () => {
+  it('sleeps until its signal aborts, and never rejects', async () => {
     const stop = new AbortController();
     const paused = sleep(2 ** 30, stop.signal);
     stop.abort();
@@ -77,18 +77,18 @@ describe('a wait', () => {
     await sleep(0, new AbortController().signal);
   });
 
-  it('for a store ends: with its answer, its error, or Unavailable', async () => {
-    expect(await withDeadline(1000, Promise.resolve('here'), 'the log')).to.equal('here');
-    expect(await withDeadline(1000, 'at once', 'the log')).to.equal('at once');
+  it('has a deadline: it ends with the answer, the error or UnavailableError', async () => {
+    expect(await withDeadline(1000, Promise.resolve('answer'), 'the log')).to.equal('answer');
+    expect(await withDeadline(1000, 'immediate', 'the log')).to.equal('immediate');
     const error = new Error('broken');
     expect(await withDeadline(1000, Promise.reject(error), 'the log').catch((each) => each)).to.equal(error);
-    const late = await withDeadline<Error>(1, new Promise(() => {}), 'the log').catch((each: Error) => each);
-    expect(late).to.be.instanceOf(UnavailableError);
-    expect(late.message).to.equal('the log did not answer within 1 ms');
+    const timedOut = await withDeadline<Error>(1, new Promise(() => {}), 'the log').catch((each: Error) => each);
+    expect(timedOut).to.be.instanceOf(UnavailableError);
+    expect(timedOut.message).to.equal('the log did not answer within 1 ms');
   });
 });
 
-describe('periodic work', () => {
+describe('scheduled jobs', () => {
   const options = (leases: Leases, signal: AbortSignal) => ({
     name: 'toys.sweep',
     everyMs: 1,
@@ -97,7 +97,7 @@ describe('periodic work', () => {
     signal,
   });
 
-  it('is done again and again by one of all, until it is stopped; then another may', async () => {
+  it('run repeatedly on one node at a time, until stopped', async () => {
     const { leases } = memoryKernel(memoryWorld(), []);
     const stop = new AbortController();
     let [runs, others] = [0, 0];
@@ -107,13 +107,13 @@ describe('periodic work', () => {
         expect(each.aborted).to.equal(false);
         expect(await leases.holder('periodic:toys.sweep')).to.equal('one of these');
         if (++runs === 1) {
-          const soon = new AbortController();
+          const shortLived = new AbortController();
           const idle = runPeriodically({
-            ...options(leases, soon.signal),
+            ...options(leases, shortLived.signal),
             run: async () => void others++,
           });
           await round();
-          soon.abort();
+          shortLived.abort();
           await idle;
         }
         if (runs === 3) stop.abort();
@@ -123,14 +123,14 @@ describe('periodic work', () => {
     expect(await leases.holder('periodic:toys.sweep')).to.equal(undefined);
   });
 
-  it('is told of when it fails, and tried again', async () => {
+  it('are logged and retried when they fail', async () => {
     const { leases } = memoryKernel(memoryWorld(), []);
     const stop = new AbortController();
-    const told: object[] = [];
+    const logged: object[] = [];
     let runs = 0;
     await runPeriodically({
       ...options(leases, stop.signal),
-      logger: { ...silentLogger, error: (fields) => told.push(fields) },
+      logger: { ...silentLogger, error: (fields) => logged.push(fields) },
       async run() {
         if (++runs === 1) throw new Error('not now');
         stop.abort();
@@ -138,12 +138,12 @@ describe('periodic work', () => {
       },
     });
     expect(runs).to.equal(2);
-    expect(told).to.have.length(1);
-    expect(told[0]).to.deep.include({ name: 'toys.sweep' });
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.deep.include({ name: 'toys.sweep' });
     expect(await leases.holder('periodic:toys.sweep')).to.equal(undefined);
   });
 
-  it('ends where the lease is lost, and is begun anew with the next', async () => {
+  it('stop when the lease is lost, and start again with the next', async () => {
     const { leases } = memoryKernel(memoryWorld(), []);
     const stop = new AbortController();
     const lost = new AbortController();
@@ -168,7 +168,7 @@ describe('periodic work', () => {
     expect(stopped).to.deep.equal([true, true]);
   });
 
-  it('is not even begun where it is stopped already', async () => {
+  it('do not start when already stopped', async () => {
     const { leases } = memoryKernel(memoryWorld(), []);
     await runPeriodically({
       ...options(leases, AbortSignal.abort()),

@@ -1,10 +1,10 @@
-/** Costly work, so many pieces at a time. */
+/** The fair semaphore: limits concurrent jobs, with fair queueing, coalescing and weights. */
 import { expect } from 'chai';
 import { createFairSemaphore } from '../../../application/concurrency/fair-semaphore.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 
-/** Work that ends when it is told to. */
-function piece() {
+/** A job that ends when `end` is called. */
+function createJob() {
   let end: (failure?: Error) => void = () => {};
   const ended = new Promise<void>((resolve, reject) => {
     end = (failure) => (failure ? reject(failure) : resolve());
@@ -24,50 +24,50 @@ function piece() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('costly work', () => {
-  it('is done so many pieces at a time, in the order in which it came', async () => {
-    const pieces = Array.from({ length: 4 }, piece);
-    const inTurn = createFairSemaphore('it', 2, 10);
-    const all = pieces.map(({ work }) => inTurn(work));
-    expect(pieces.map(({ begun }) => begun)).to.deep.equal([true, true, false, false]);
-    pieces[1]!.end();
+describe('the fair semaphore', () => {
+  it('runs a limited number of jobs concurrently, first in, first out', async () => {
+    const jobs = Array.from({ length: 4 }, createJob);
+    const semaphore = createFairSemaphore('it', 2, 10);
+    const all = jobs.map(({ work }) => semaphore(work));
+    expect(jobs.map(({ begun }) => begun)).to.deep.equal([true, true, false, false]);
+    jobs[1]!.end();
     await settled();
-    expect(pieces.map(({ begun }) => begun)).to.deep.equal([true, true, true, false]);
-    for (const { end } of pieces) end();
+    expect(jobs.map(({ begun }) => begun)).to.deep.equal([true, true, true, false]);
+    for (const { end } of jobs) end();
     await Promise.all(all);
   });
 
-  it('goes on after a piece that fails', async () => {
-    const [one, two] = [piece(), piece()];
-    const inTurn = createFairSemaphore('it', 1, 10);
-    const failing = inTurn(one.work).catch(({ message }: Error) => message);
-    const next = inTurn(two.work);
+  it('continues after a failed job', async () => {
+    const [one, two] = [createJob(), createJob()];
+    const semaphore = createFairSemaphore('it', 1, 10);
+    const failing = semaphore(one.work).catch(({ message }: Error) => message);
+    const next = semaphore(two.work);
     one.end(new Error('no'));
     expect(await failing).to.equal('no');
     two.end();
     await next;
-    await inTurn(async () => {});
+    await semaphore(async () => {});
   });
 
-  it('is not taken on where too much waits', async () => {
-    const pieces = [piece(), piece()];
-    const inTurn = createFairSemaphore('it', 1, 1);
-    const all = pieces.map(({ work }) => inTurn(work));
-    expect(await inTurn(async () => {}).catch((error: unknown) => error)).to.be.instanceOf(UnavailableError);
-    for (const { end } of pieces) end();
+  it('rejects jobs when the queue is full', async () => {
+    const jobs = [createJob(), createJob()];
+    const semaphore = createFairSemaphore('it', 1, 1);
+    const all = jobs.map(({ work }) => semaphore(work));
+    expect(await semaphore(async () => {}).catch((error: unknown) => error)).to.be.instanceOf(UnavailableError);
+    for (const { end } of jobs) end();
     await Promise.all(all);
   });
 
-  it('is refused to whoever waits for most of it where too much waits, and not to others', async () => {
-    const first = piece();
-    const inTurn = createFairSemaphore('it', 1, 3);
+  it('rejects the newest job of the tenant with the longest queue', async () => {
+    const first = createJob();
+    const semaphore = createFairSemaphore('it', 1, 3);
     const done: string[] = [];
-    const ask = (whose: string) =>
-      inTurn(async () => void done.push(whose), whose).catch((error: unknown) => {
+    const ask = (tenant: string) =>
+      semaphore(async () => void done.push(tenant), tenant).catch((error: unknown) => {
         expect(error).to.be.instanceOf(UnavailableError);
-        done.push(`not ${whose}`);
+        done.push(`not ${tenant}`);
       });
-    const begun = inTurn(first.work, 'greedy');
+    const begun = semaphore(first.work, 'greedy');
     const all = ['greedy', 'greedy', 'greedy', 'greedy', 'ann', 'ben', 'greedy', 'ann'].map(ask);
     await settled();
     expect(done).to.have.members(['not greedy', 'not greedy', 'not greedy', 'not greedy', 'not ann']);
@@ -76,44 +76,44 @@ describe('costly work', () => {
     expect(done.slice(5)).to.deep.equal(['greedy', 'ann', 'ben']);
   });
 
-  it('is not begun for who has gone, whose place others get', async () => {
-    const first = piece();
-    const inTurn = createFairSemaphore('it', 1, 2);
-    const begun = inTurn(first.work);
+  it('removes jobs of aborted requests and gives their places to others', async () => {
+    const first = createJob();
+    const semaphore = createFairSemaphore('it', 1, 2);
+    const begun = semaphore(first.work);
     const request = new AbortController();
-    const left = Array.from({ length: 3 }, piece);
-    const wait = ({ work }: (typeof left)[0], nth: number) =>
-      inTurn(work, `gone ${nth}`, { request }).catch((error: unknown) => error);
-    const gone = left.slice(1).map(wait);
+    const abandoned = Array.from({ length: 3 }, createJob);
+    const wait = ({ work }: (typeof abandoned)[0], nth: number) =>
+      semaphore(work, `tenant ${nth}`, { request }).catch((error: unknown) => error);
+    const aborted = abandoned.slice(1).map(wait);
     request.abort();
-    // They hear of it at once, and who comes when gone already does too.
-    for (const refused of await Promise.all([...gone, wait(left[0]!, 0)]))
+    // They are rejected immediately, like a job of a request that was aborted before.
+    for (const refused of await Promise.all([...aborted, wait(abandoned[0]!, 0)]))
       expect(refused).to.be.instanceOf(UnavailableError);
-    const others = ['one', 'two'].map((each) => inTurn(async () => each, 'ann'));
+    const others = ['one', 'two'].map((each) => semaphore(async () => each, 'ann'));
     first.end();
     expect(await Promise.all([begun, ...others])).to.deep.equal([undefined, 'one', 'two']);
-    expect(left.map(({ begun }) => begun)).to.deep.equal([false, false, false]);
+    expect(abandoned.map(({ begun }) => begun)).to.deep.equal([false, false, false]);
   });
 
-  it('is done once for all who wait for the same when it begins, and again for who comes later', async () => {
-    const first = piece();
-    const inTurn = createFairSemaphore('it', 1, 10);
-    const begun = inTurn(first.work);
+  it('runs equal waiting jobs once, and again for later ones', async () => {
+    const first = createJob();
+    const semaphore = createFairSemaphore('it', 1, 10);
+    const begun = semaphore(first.work);
     let made = 0;
-    const ask = (whose: string, coalesceKey: string) =>
-      inTurn(async () => `${coalesceKey} ${++made}`, whose, { coalesceKey });
+    const ask = (tenant: string, coalesceKey: string) =>
+      semaphore(async () => `${coalesceKey} ${++made}`, tenant, { coalesceKey });
     const waiting = [
       ask('ann', 'a'),
       ask('ben', 'b'),
       ask('ann', 'b'),
       ask('cyd', 'a'),
-      // One of hers is made with others, and the other one waits on.
+      // One of Eve's two jobs is shared, the other one stays queued.
       ask('eve', 'a'),
       ask('eve', 'c'),
     ];
     first.end();
-    const late = waiting[0]!.then(() => ask('dot', 'a'));
-    expect(await Promise.all([begun, ...waiting, late])).to.deep.equal([
+    const afterwards = waiting[0]!.then(() => ask('dot', 'a'));
+    expect(await Promise.all([begun, ...waiting, afterwards])).to.deep.equal([
       undefined,
       'a 1',
       'b 2',
@@ -125,26 +125,26 @@ describe('costly work', () => {
     ]);
   });
 
-  it('is given to no more of them than may share it, and to none where it fails', async () => {
-    const first = piece();
-    const inTurn = createFairSemaphore('it', 1, 10);
-    const begun = inTurn(first.work);
+  it('limits how many waiters share a result, and shares no failure', async () => {
+    const first = createJob();
+    const semaphore = createFairSemaphore('it', 1, 10);
+    const begun = semaphore(first.work);
     let made = 0;
     const make = async () => {
       if (++made === 1) throw new Error('no');
       return made;
     };
-    const waiting = ['ann', 'ann', 'ben', 'cyd', 'dot'].map((whose) =>
-      inTurn(make, whose, { coalesceKey: 'a', maxSharers: () => 2 }).catch(({ message }: Error) => message),
+    const waiting = ['ann', 'ann', 'ben', 'cyd', 'dot'].map((tenant) =>
+      semaphore(make, tenant, { coalesceKey: 'a', maxSharers: () => 2 }).catch(({ message }: Error) => message),
     );
     first.end();
     expect(await Promise.all([begun, ...waiting])).to.deep.equal([undefined, 'no', 3, 2, 2, 2]);
   });
 });
 
-describe('costly work of different weight', () => {
-  function fixture(most: number) {
-    const semaphore = createFairSemaphore('it', most, 10);
+describe('the fair semaphore with weighted jobs', () => {
+  function fixture(capacity: number) {
+    const semaphore = createFairSemaphore('it', capacity, 10);
     const begun: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
     const work = (name: string, size: number) =>
@@ -165,20 +165,20 @@ describe('costly work of different weight', () => {
     return { work, begun, end };
   }
 
-  it('lets in what fits, and the others in their order as soon as they do', async () => {
+  it('runs jobs that fit the capacity, first in, first out', async () => {
     const { work, begun, end } = fixture(10);
     const all = [work('a', 6), work('b', 4), work('c', 5), work('small', 1)];
     await settled();
     expect(begun).to.deep.equal(['a', 'b']);
     await end('b');
-    expect(begun, 'who is small waits behind who came before').to.deep.equal(['a', 'b']);
+    expect(begun, 'a small job waits behind earlier ones').to.deep.equal(['a', 'b']);
     await end('a');
     expect(begun).to.deep.equal(['a', 'b', 'c', 'small']);
     for (const name of ['c', 'small']) await end(name);
     expect(await Promise.all(all)).to.deep.equal(['a', 'b', 'c', 'small']);
   });
 
-  it('is all for what is larger than it, alone', async () => {
+  it('runs a job larger than the capacity alone', async () => {
     const { work, begun, end } = fixture(10);
     const all = [work('large', 99), work('small', 1), work('as large', 10)];
     await settled();
@@ -191,7 +191,7 @@ describe('costly work of different weight', () => {
     await Promise.all(all);
   });
 
-  it('is given back by what fails', async () => {
+  it('frees the capacity of a failed job', async () => {
     const { work, begun, end } = fixture(10);
     const failed = work('a', 10).catch(({ message }: Error) => message);
     const next = work('b', 10);

@@ -1,10 +1,10 @@
-/** A budget that all share: never more than there is, and nobody has all of it while others want some. */
+/** The fair-share budget: bounded in total, and shared among concurrent callers. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 
-describe('a budget', () => {
-  it('is taken up to its last piece, and given back', () => {
+describe('the fair-share budget', () => {
+  it('can be used up and released', () => {
     const budget = createBudget('toys', 100);
     const [one, other] = [budget.reserve(), budget.reserve()];
     expect([one.acquire(60), other.acquire(41), other.acquire(40), one.acquire(1)]).to.deep.equal([
@@ -21,7 +21,7 @@ describe('a budget', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('is there for any amount while nobody has any of it', () => {
+  it('admits any amount while it is unused', () => {
     const budget = createBudget('toys', 100);
     const large = budget.reserve('ada');
     expect(large.acquire(300)).to.equal(undefined);
@@ -30,7 +30,7 @@ describe('a budget', () => {
     expect([budget.reserve('bob').acquire(1), budget.used()]).to.deep.equal([undefined, 1]);
   });
 
-  it('gives nobody more than twice what is left for the others, in however many pieces', () => {
+  it('limits a caller to twice the remaining budget, over all reservations', () => {
     const budget = createBudget('toys', 90);
     const [ada, more, bob] = [budget.reserve('ada'), budget.reserve('ada'), budget.reserve('bob')];
     expect([ada.acquire(30), more.acquire(31), more.acquire(30), ada.acquire(1)]).to.deep.equal([
@@ -47,26 +47,26 @@ describe('a budget', () => {
       undefined,
       'share',
     ]);
-    expect(budget.reserve().acquire(17), 'what is nobody’s has no share').to.equal(undefined);
+    expect(budget.reserve().acquire(17), 'no share limit without a caller').to.equal(undefined);
     expect([budget.used(), budget.reserve('eve').acquire(1), ada.acquire(1)]).to.deep.equal([90, 'full', 'share']);
   });
 
-  it('forgets who has given all back', () => {
+  it('forgets a caller who has released everything', () => {
     const budget = createBudget('toys', 90);
     const ada = budget.reserve('ada');
     for (const bytes of [20, 30]) ada.acquire(bytes);
     expect(budget.reserve('bob').acquire(10)).to.equal(undefined);
     ada.release();
-    expect(budget.reserve('ada').acquire(80), 'the first may be of any size').to.equal(undefined);
+    expect(budget.reserve('ada').acquire(80), 'the first reservation has no limit').to.equal(undefined);
   });
 
-  it('has some left for one who comes, however many want all of it', () => {
+  it('always leaves some for a newcomer', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.array(fc.nat(5)), (callers, order) => {
         const budget = createBudget('toys', 1000);
-        const held = Array.from({ length: callers }, (_, nth) => budget.reserve(`caller ${nth}`));
-        for (const nth of order) held[nth % callers]!.acquire(1);
-        for (const each of held) while (!each.acquire(1));
+        const reservations = Array.from({ length: callers }, (_, nth) => budget.reserve(`caller ${nth}`));
+        for (const nth of order) reservations[nth % callers]!.acquire(1);
+        for (const each of reservations) while (!each.acquire(1));
         expect(budget.used()).to.be.at.most(1000 - Math.floor(1000 / 3 ** callers));
         expect(budget.reserve('newcomer').acquire(1)).to.equal(undefined);
       }),

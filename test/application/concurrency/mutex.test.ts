@@ -1,8 +1,8 @@
-/** The lines that commands wait in, one for each stream: in order, one at a time, and no longer than they may be. */
+/** The keyed mutex: jobs of one key run one at a time, in order, and wait for a limited time. */
 import { expect } from 'chai';
 import { createKeyedMutex } from '../../../application/concurrency/keyed-mutex.js';
 
-describe('a line of commands', () => {
+describe('the keyed mutex', () => {
   const gate = () => {
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
@@ -15,15 +15,15 @@ describe('a line of commands', () => {
     return settled.filter((each) => each.status === 'rejected').map(({ reason }) => reason);
   };
 
-  it('lets one go after the other, also behind one that fails', async () => {
-    const inLine = createKeyedMutex();
+  it('runs jobs one after the other, also after a failure', async () => {
+    const runExclusive = createKeyedMutex();
     const done: number[] = [];
-    let under = 0;
+    let running = 0;
     const outcomes = [0, 1, 2].map((nth) =>
-      inLine('a', async () => {
-        expect(++under).to.equal(1);
+      runExclusive('a', async () => {
+        expect(++running).to.equal(1);
         await new Promise(setImmediate);
-        under--;
+        running--;
         done.push(nth);
         if (nth === 1) throw new Error('it failed');
       }),
@@ -32,21 +32,21 @@ describe('a line of commands', () => {
     expect(done).to.deep.equal([0, 1, 2]);
   });
 
-  it('begins nothing that has waited for longer than its request is waited for', async () => {
+  it('rejects jobs that waited longer than their request may take', async () => {
     const { now } = performance;
-    const inLine = createKeyedMutex();
+    const runExclusive = createKeyedMutex();
     const { opened, open } = gate();
     let begun = 0;
     try {
-      const first = inLine('a', () => opened);
-      const second = inLine('a', async () => begun++);
+      const first = runExclusive('a', () => opened);
+      const second = runExclusive('a', async () => begun++);
       await new Promise(setImmediate);
       performance.now = () => now.call(performance) + 8001;
       open();
       await first;
       expect(await refusals([second])).to.have.length(1);
       expect(begun).to.equal(0);
-      expect(await inLine('a', async () => 'done')).to.equal('done');
+      expect(await runExclusive('a', async () => 'done')).to.equal('done');
     } finally {
       performance.now = now;
     }

@@ -9,7 +9,7 @@ import {
 } from '../../../application/concurrency/rate-limiter.js';
 
 describe('a token bucket', () => {
-  it('allows a burst, then one after each share of a second', () => {
+  it('allows a burst, then its rate per second', () => {
     let now = 0;
     const bucket = createTokenBucket({ burst: 3, perSecond: 2 }, { now: () => now });
     bucket.consume(3);
@@ -46,7 +46,7 @@ describe('a sliding window', () => {
     expect(limiter.wait()).to.equal(60);
   });
 
-  it('takes back the newest action, and nothing where there is none', () => {
+  it('refunds the newest action, and nothing if there is none', () => {
     const limiter = createSlidingWindow(1, 100, clock);
     limiter.consume(-1);
     limiter.consume();
@@ -56,7 +56,7 @@ describe('a sliding window', () => {
     expect(limiter.wait()).to.equal(100);
   });
 
-  it('waits for all that were counted beyond its limit', () => {
+  it('waits for all actions counted beyond its limit', () => {
     const limiter = createSlidingWindow(2, 100, clock);
     for (const at of [0, 10, 20]) {
       now = 1000 + at;
@@ -86,7 +86,7 @@ describe('rate limiters', () => {
 });
 
 describe('rate limiters by name', () => {
-  it('forget nobody because of names that are only asked about', () => {
+  it('keep a limit while many other names are only queried', () => {
     const limiterOf = createRateLimiters(() => createSlidingWindow(2, 60_000, { now: () => 0 }));
     for (let n = 0; n < 2; n++) limiterOf('ada').consume();
     expect(limiterOf('ada').wait()).to.equal(60_000);
@@ -96,7 +96,7 @@ describe('rate limiters by name', () => {
     expect(limiterOf('ada').wait()).to.equal(0);
   });
 
-  it('are like new once they have been idle for that long, and are removed then', async () => {
+  it('are removed once idle, when they equal new ones', async () => {
     let now = 0;
     const clock = { now: () => now };
     const [bucket, window] = [createTokenBucket({ burst: 2, perSecond: 4 }, clock), createSlidingWindow(2, 100, clock)];

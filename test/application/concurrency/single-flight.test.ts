@@ -1,4 +1,4 @@
-/** Single-flight: callers share lookups of the same name, running or next ones. */
+/** Single-flight: concurrent callers share a lookup of the same key. */
 import { expect } from 'chai';
 import {
   createBatchFlight,
@@ -6,8 +6,8 @@ import {
   createSingleFlight,
 } from '../../../application/concurrency/single-flight.js';
 
-describe('a single flight', () => {
-  it('is shared by all who come while it is under way', async () => {
+describe('single-flight', () => {
+  it('shares a running lookup with concurrent callers', async () => {
     const singleFlight = createSingleFlight();
     let lookups = 0;
     const lookUp = async () => {
@@ -23,7 +23,7 @@ describe('a single flight', () => {
     expect(await singleFlight('a', lookUp)).to.equal(3);
   });
 
-  it('looks up what of a batch nobody looks up yet', async () => {
+  it('looks up only the keys of a batch that are not in flight', async () => {
     const batches: string[][] = [];
     const find = createBatchFlight(async (items: readonly { key: string }[]) => {
       batches.push(items.map(({ key }) => key));
@@ -39,7 +39,7 @@ describe('a single flight', () => {
     expect(batches).to.have.length(3);
   });
 
-  it('that is fresh is shared by all who came during the one before, also where that fails', async () => {
+  it('in fresh mode, shares one next lookup among callers that arrive during the current one, even if it fails', async () => {
     const singleFlight = createFreshSingleFlight();
     const lookups: boolean[] = [];
     const lookUp = async (isShared: boolean) => {

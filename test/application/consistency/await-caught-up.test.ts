@@ -1,12 +1,12 @@
-/** Waiting for a read model to show everything: up to the last event of its service, whatever others write. */
+/** The catch-up barrier waits until a read model has every event of its service. */
 import { expect } from 'chai';
 import { createCaughtUpBarrier } from '../../../application/consistency/index.js';
 import { eventAt, feed } from '../../support/memory-ports.js';
 
-describe('a read model that must show everything', () => {
+describe('the catch-up barrier', () => {
   const { signal } = new AbortController();
 
-  it('is waited for up to the last event that the log had, from where its build is', async () => {
+  it('waits for the last event in the log, read from the checkpoint of the active build', async () => {
     const { follow, asked, give } = feed();
     const waited: bigint[] = [];
     const projectionProgress = { wait: async (_: string, position: bigint) => waited.push(position) > 2 };
@@ -21,7 +21,7 @@ describe('a read model that must show everything', () => {
     expect(waited).to.deep.equal([30n, 30n, 30n]);
   });
 
-  it('is not waited for any longer by who stops', async () => {
+  it('stops waiting when aborted', async () => {
     const { follow, give } = feed();
     const stop = new AbortController();
     const projectionProgress = {

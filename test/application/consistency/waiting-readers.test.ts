@@ -1,4 +1,4 @@
-/** Readers wait for what they must be shown: no longer than needed, nor than they can, and for nobody else's. */
+/** Waiting for projections: no longer than needed, bounded in time, and independent of other read models. */
 import { setImmediate } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
@@ -8,20 +8,20 @@ import {
 } from '../../../application/consistency/projection-progress.js';
 import { type FakeClock, fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
-describe('a reader who waits for the projections', () => {
+describe('a read that waits for projections', () => {
   let time: FakeClock;
   let release: () => void;
-  let asked: string[];
-  /** How far the projections are that another node keeps up. */
+  let polled: string[];
+  /** The positions of projections that another node runs. */
   let stored: Map<string, bigint>;
-  let settled: ProjectionProgressTracker;
+  let progress: ProjectionProgressTracker;
 
   beforeEach(() => {
     time = fakeClock();
     release = useFakeTimers(time);
-    [asked, stored] = [[], new Map()];
-    settled = createProjectionProgress(async (projection) => {
-      asked.push(projection);
+    [polled, stored] = [[], new Map()];
+    progress = createProjectionProgress(async (projection) => {
+      polled.push(projection);
       return stored.get(projection);
     });
   });
@@ -30,7 +30,7 @@ describe('a reader who waits for the projections', () => {
     release();
   });
 
-  /** What has become of it, once all has run that can. */
+  /** The outcome so far, once all pending callbacks have run. */
   async function outcome(wait: Promise<unknown>) {
     let found: unknown = 'waits';
     wait.then((value) => {
@@ -40,20 +40,20 @@ describe('a reader who waits for the projections', () => {
     return found;
   }
 
-  it('is let on by the projector of the node when that is there, and not before', async () => {
-    const [near, far] = [settled.wait('toys.contents', 5n), settled.wait('toys.contents', 6n)];
-    settled.advanced('toys.contents', 4n);
-    settled.advanced('games.table', 9n);
-    expect([await outcome(near), await outcome(far)]).to.deep.equal(['waits', 'waits']);
-    settled.advanced('toys.contents', 5n);
-    expect([await outcome(near), await outcome(far)]).to.deep.equal([true, 'waits']);
-    settled.advanced('toys.contents', 3n);
-    expect([settled.position('toys.contents'), settled.position('dolls.all')]).to.deep.equal([5n, 0n]);
-    expect(await outcome(settled.wait('toys.contents', 5n)), 'what is seen stays seen').to.equal(true);
+  it('continues when the local projector reaches its position', async () => {
+    const [first, second] = [progress.wait('toys.contents', 5n), progress.wait('toys.contents', 6n)];
+    progress.advanced('toys.contents', 4n);
+    progress.advanced('games.table', 9n);
+    expect([await outcome(first), await outcome(second)]).to.deep.equal(['waits', 'waits']);
+    progress.advanced('toys.contents', 5n);
+    expect([await outcome(first), await outcome(second)]).to.deep.equal([true, 'waits']);
+    progress.advanced('toys.contents', 3n);
+    expect([progress.position('toys.contents'), progress.position('dolls.all')]).to.deep.equal([5n, 0n]);
+    expect(await outcome(progress.wait('toys.contents', 5n)), 'progress never goes back').to.equal(true);
   });
 
-  it('is let on after 2 s all the same, or when it said so, and told that it did not see it', async () => {
-    const [usual, short] = [settled.wait('toys.contents', 5n), settled.wait('toys.contents', 5n, 500)];
+  it('gives up after 2 s, or after its own timeout, with false', async () => {
+    const [usual, short] = [progress.wait('toys.contents', 5n), progress.wait('toys.contents', 5n, 500)];
     time.pass(499);
     expect(await outcome(short)).to.equal('waits');
     time.pass(1);
@@ -64,78 +64,78 @@ describe('a reader who waits for the projections', () => {
     expect(await outcome(usual)).to.equal(false);
   });
 
-  it('waits for what he reads, and not for the service’s others', async () => {
-    settled.startedAt('toys', 5n);
-    const [contents, shelf] = [settled.wait('toys.contents', 5n), settled.wait('toys.shelf', 5n)];
-    settled.advanced('toys.contents', 6n);
+  it('waits for its own read model, and not for others of the service', async () => {
+    progress.startedAt('toys', 5n);
+    const [contents, shelf] = [progress.wait('toys.contents', 5n), progress.wait('toys.shelf', 5n)];
+    progress.advanced('toys.contents', 6n);
     expect([await outcome(contents), await outcome(shelf)]).to.deep.equal([true, 'waits']);
-    expect([await settled.caughtUp('toys.contents'), await settled.caughtUp('toys.shelf')]).to.deep.equal([
+    expect([await progress.caughtUp('toys.contents'), await progress.caughtUp('toys.shelf')]).to.deep.equal([
       true,
       false,
     ]);
   });
 
-  it('waits for where the log was when the node began, too', async () => {
-    settled.startedAt('toys', 7n);
-    const [early, late] = [settled.wait('toys.contents', 0n), settled.wait('toys.contents', 9n)];
-    settled.advanced('toys.contents', 7n);
-    expect([await outcome(early), await outcome(late)]).to.deep.equal([true, 'waits']);
-    expect(await outcome(settled.wait('games.table', 0n))).to.equal(true);
+  it('waits for the head of the log at the start of the node', async () => {
+    progress.startedAt('toys', 7n);
+    const [atStart, afterStart] = [progress.wait('toys.contents', 0n), progress.wait('toys.contents', 9n)];
+    progress.advanced('toys.contents', 7n);
+    expect([await outcome(atStart), await outcome(afterStart)]).to.deep.equal([true, 'waits']);
+    expect(await outcome(progress.wait('games.table', 0n))).to.equal(true);
   });
 
-  it('is let on by what the store says of another node’s projector, which is asked while anybody waits', async () => {
-    const wait = settled.wait('toys.contents', 5n);
-    await eventually(() => asked.length > 1);
+  it('continues when the store reports progress of another node, polled only while a read waits', async () => {
+    const wait = progress.wait('toys.contents', 5n);
+    await eventually(() => polled.length > 1);
     expect(await outcome(wait)).to.equal('waits');
     stored.set('toys.contents', 5n);
     await eventually(async () => (await outcome(wait)) === true);
-    expect(settled.position('toys.contents')).to.equal(5n);
-    const games = settled.wait('games.table', 1n);
-    const before = asked.filter((each) => each === 'toys.contents').length;
-    await eventually(() => asked.filter((each) => each === 'games.table').length > 3);
-    expect(asked.filter((each) => each === 'toys.contents').length).to.be.at.most(before + 1);
+    expect(progress.position('toys.contents')).to.equal(5n);
+    const games = progress.wait('games.table', 1n);
+    const before = polled.filter((each) => each === 'toys.contents').length;
+    await eventually(() => polled.filter((each) => each === 'games.table').length > 3);
+    expect(polled.filter((each) => each === 'toys.contents').length).to.be.at.most(before + 1);
     expect(await outcome(games)).to.equal('waits');
   });
 
-  it('makes a projector write at once what it gathers, of its own service', async () => {
+  it('makes the projectors of its service write immediately', async () => {
     const [toys, games] = [
-      settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100),
-      settled.debounceUntilAwaited(['games.table'], 100),
+      progress.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100),
+      progress.debounceUntilAwaited(['games.table'], 100),
     ];
-    void settled.wait('toys.contents', 5n);
+    void progress.wait('toys.contents', 5n);
     expect([await outcome(toys), await outcome(games)]).to.deep.equal(['done', 'waits']);
     expect(
-      await outcome(settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100)),
-      'it waits still',
+      await outcome(progress.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100)),
+      'still waiting',
     ).to.equal('done');
     time.pass(99);
     expect(await outcome(games)).to.equal('waits');
     time.pass(1);
     expect(await outcome(games)).to.equal('done');
-    settled.advanced('toys.contents', 5n);
+    progress.advanced('toys.contents', 5n);
     await setImmediate();
-    const next = settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100);
-    expect(await outcome(next), 'nobody waits any more').to.equal('waits');
+    const next = progress.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100);
+    expect(await outcome(next), 'no read waits').to.equal('waits');
   });
 
-  it('is served by a node that has caught up with where the log was when it began', async () => {
-    expect(await settled.caughtUp('toys.contents'), 'nothing is known yet').to.equal(false);
-    expect(asked).to.deep.equal([]);
-    settled.startedAt('toys', 7n);
-    expect(await settled.caughtUp('toys.contents')).to.equal(false);
+  it('needs no waiting once the node has caught up with the head at its start', async () => {
+    expect(await progress.caughtUp('toys.contents'), 'not started yet').to.equal(false);
+    expect(polled).to.deep.equal([]);
+    progress.startedAt('toys', 7n);
+    expect(await progress.caughtUp('toys.contents')).to.equal(false);
     stored.set('toys.contents', 6n);
-    expect(await settled.caughtUp('toys.contents')).to.equal(false);
+    expect(await progress.caughtUp('toys.contents')).to.equal(false);
     stored.set('toys.contents', 7n);
-    expect(await settled.caughtUp('toys.contents')).to.equal(true);
-    const times = asked.length;
-    expect(await settled.caughtUp('toys.contents')).to.equal(true);
-    expect(asked.length).to.equal(times);
+    expect(await progress.caughtUp('toys.contents')).to.equal(true);
+    const times = polled.length;
+    expect(await progress.caughtUp('toys.contents')).to.equal(true);
+    expect(polled.length).to.equal(times);
   });
 
-  it('of a stream is told what this node appended last to it, whatever comes late', () => {
-    settled.appended('toys.box-1', 5n);
-    settled.appended('games.box-1', 8n);
-    settled.appended('toys.box-1', 3n);
-    expect([settled.latest(['toys.box-1']), settled.latest(['games.box-1'])]).to.deep.equal([5n, 8n]);
+  it('uses the last append of this node to a stream, even if appends are reported out of order', () => {
+    progress.appended('toys.box-1', 5n);
+    progress.appended('games.box-1', 8n);
+    progress.appended('toys.box-1', 3n);
+    expect([progress.latest(['toys.box-1']), progress.latest(['games.box-1'])]).to.deep.equal([5n, 8n]);
   });
 });
