@@ -1,4 +1,4 @@
-/** The health of the index: behind for how long, and whether it stands still. */
+/** Health of the log index: its lag, and whether it is stalled. */
 import { expect } from 'chai';
 import { createIndexHealth } from '../../../application/logs/health.js';
 
@@ -6,7 +6,7 @@ function fixture() {
   let [now, position] = [1_800_000_000_000, 0n];
   const projectionProgress = {
     position: (projection: string) => (projection === 'logs.records' ? position : 0n),
-    wait: async (_: string, asked: bigint) => position >= asked,
+    wait: async (_: string, required: bigint) => position >= required,
     latest: () => 0n,
     latestOf: () => 0n,
   };
@@ -22,8 +22,8 @@ function fixture() {
   };
 }
 
-describe('the index', () => {
-  it('lags not at all where it has seen everything', async () => {
+describe('the health of the log index', () => {
+  it('reports no lag when all events are indexed', async () => {
     const { health, reach, pass } = fixture();
     health.onEvent({ position: 5n });
     reach(5n);
@@ -31,7 +31,7 @@ describe('the index', () => {
     expect(await health.state()).to.deep.equal({ position: '5', lag: 0, standsStill: false });
   });
 
-  it('lags by how long the oldest event waits that it does not show', async () => {
+  it('reports the age of the oldest event that is not indexed', async () => {
     const { health, pass, reach } = fixture();
     health.onEvent({ position: 5n });
     pass(3000);
@@ -48,7 +48,7 @@ describe('the index', () => {
     expect(await health.state()).to.deep.equal({ position: '6', lag: 1000, standsStill: false });
   });
 
-  it('stands still when it has not moved for more than 10 s while it is behind', async () => {
+  it('reports a stalled index after more than 10 s without progress while it is behind', async () => {
     const { health, pass, reach } = fixture();
     health.onEvent({ position: 5n });
     pass(10_000);
@@ -56,7 +56,7 @@ describe('the index', () => {
     pass(1);
     expect(await health.state()).to.include({ lag: 10_001, standsStill: true });
     reach(1n);
-    expect(await health.state(), 'it moves').to.include({ position: '1', lag: 10_001, standsStill: false });
+    expect(await health.state(), 'it progresses').to.include({ position: '1', lag: 10_001, standsStill: false });
     pass(10_000);
     expect(await health.state()).to.include({ standsStill: false });
     pass(1);
@@ -65,7 +65,7 @@ describe('the index', () => {
     expect(await health.state()).to.deep.equal({ position: '5', lag: 0, standsStill: false });
   });
 
-  it('does not stand still where only nothing has come for long', async () => {
+  it('does not count a quiet period as stalled', async () => {
     const { health, pass } = fixture();
     pass(60_000);
     health.onEvent({ position: 5n });

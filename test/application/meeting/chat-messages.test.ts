@@ -1,4 +1,4 @@
-/** What is said in meetings on its way into the log: appended in order, kept for a time, known by when it was said. */
+/** Meeting chat: encrypted in hour streams of the node, in order, with unique times per sender. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
@@ -16,7 +16,7 @@ import { context } from '../../support/toy-service.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('what is said in a meeting', () => {
+describe('meeting chat', () => {
   const clock = { now: () => now };
   let now: number;
   let retained: (readonly [stream: string, seconds: number | undefined])[];
@@ -31,7 +31,7 @@ describe('what is said in a meeting', () => {
   });
 
   const state = specOf(room).after([hosted, joined('ada', true), joined('bob'), requested('dan')]);
-  const talkOver = (log: Partial<EventLog> = {}) => {
+  const chatOver = (log: Partial<EventLog> = {}) => {
     const retain: EventLog['retain'] = async (stream, { maxAgeSeconds }) => void retained.push([stream, maxAgeSeconds]);
     const whole = { ...kernel.log, retain, ...log };
     return createMeetingChat({
@@ -44,13 +44,13 @@ describe('what is said in a meeting', () => {
       room: (id) => (id === roomId ? state : undefined),
     });
   };
-  const says = (talk: ReturnType<typeof talkOver>, participantId: string, room = roomId) => {
-    const say = talk.createSender({ roomId: room, participantId });
-    return (text: string) => say((saying) => chatSent(saying, text), context());
+  const senderOf = (chat: ReturnType<typeof chatOver>, participantId: string, room = roomId) => {
+    const send = chat.createSender({ roomId: room, participantId });
+    return (text: string) => send((sender) => chatSent(sender, text), context());
   };
-  const done = async (said: ReturnType<ReturnType<typeof says>>) => {
-    if (isRejection(said)) throw new Error(said.rejected);
-    return said;
+  const done = async (sent: ReturnType<ReturnType<typeof senderOf>>) => {
+    if (isRejection(sent)) throw new Error(sent.rejected);
+    return sent;
   };
   const written = () =>
     Promise.all(
@@ -62,8 +62,8 @@ describe('what is said in a meeting', () => {
     );
   const stream = 'meeting.talk-north-2027-01-15-08';
 
-  it('stands sealed in a stream of the node and the hour, which keeps it for as long as is wanted', async () => {
-    const ada = says(talkOver(), 'ada');
+  it('is encrypted in a stream per node and hour, with a retention', async () => {
+    const ada = senderOf(chatOver(), 'ada');
     await done(ada('Hello'));
     await done(ada('Bye'));
     expect(retained).to.deep.equal([[stream, 60]]);
@@ -74,22 +74,22 @@ describe('what is said in a meeting', () => {
     expect(JSON.stringify(world.all.map(({ data }) => data))).not.to.include('Hello');
   });
 
-  it('counts while it waits, by its bytes and what it takes besides, and no longer', async () => {
-    const talk = talkOver();
-    const ada = says(talk, 'ada');
+  it('accounts for the memory of pending messages until they are written', async () => {
+    const chat = chatOver();
+    const ada = senderOf(chat, 'ada');
     const both = [done(ada('Hello')), done(ada('x'.repeat(1000)))];
-    expect(talk.waiting.used()).to.be.within(2 * 1024 + 1000, 4 * 1024);
-    expect(talk.waiting.limit).to.equal(32 * 1024 * 1024);
+    expect(chat.waiting.used()).to.be.within(2 * 1024 + 1000, 4 * 1024);
+    expect(chat.waiting.limit).to.equal(32 * 1024 * 1024);
     await Promise.all(both);
-    expect(talk.waiting.used()).to.equal(0);
-    const broken = talkOver({ append: async () => Promise.reject(new Error('broken')) });
-    expect(String(await failure(done(says(broken, 'bob')('Lost'))))).to.include('broken');
+    expect(chat.waiting.used()).to.equal(0);
+    const broken = chatOver({ append: async () => Promise.reject(new Error('broken')) });
+    expect(String(await failure(done(senderOf(broken, 'bob')('Failed'))))).to.include('broken');
     expect(broken.waiting.used()).to.equal(0);
   });
 
-  it('is never said at one time by one person, though the clock stands still or goes back', async () => {
-    const talk = talkOver();
-    const [ada, bob] = [says(talk, 'ada'), says(talk, 'bob')];
+  it('gives each message of a sender a unique time, even if the clock stands still or goes back', async () => {
+    const chat = chatOver();
+    const [ada, bob] = [senderOf(chat, 'ada'), senderOf(chat, 'bob')];
     await Promise.all([done(ada('a')), done(ada('b')), done(bob('c'))]);
     now -= 10;
     await done(ada('d'));
@@ -101,15 +101,15 @@ describe('what is said in a meeting', () => {
     ]);
   });
 
-  it('stays in order when an hour begins, however long the append before it takes', async () => {
-    let go = () => {};
-    const held = new Promise<void>((resolve) => {
-      go = resolve;
+  it('keeps the order of messages across the hour, however long an append takes', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const ada = says(
-      talkOver({
+    const ada = senderOf(
+      chatOver({
         append: async (name, expected, events) => {
-          if (name === stream) await held;
+          if (name === stream) await released;
           return kernel.log.append(name, expected, events);
         },
       }),
@@ -119,9 +119,9 @@ describe('what is said in a meeting', () => {
     await new Promise(setImmediate);
     now += HOUR_MS;
     const second = done(ada('after'));
-    // It would be there by now.
-    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-    go();
+    // Without ordering, the second append would have finished by now.
+    for (let round = 0; round < 50; round++) await new Promise(setImmediate);
+    release();
     await Promise.all([first, second]);
     expect((await written()).map(([name, , text]) => [name, text])).to.deep.equal([
       [stream, 'before'],
@@ -129,21 +129,21 @@ describe('what is said in a meeting', () => {
     ]);
   });
 
-  it('is not said without a time to keep it, and said again once there can be one', async () => {
+  it('stores nothing while retention cannot be set, and continues afterwards', async () => {
     let isAway = true;
     const retain: EventLog['retain'] = async () => {
       if (isAway) throw new UnavailableError('away');
     };
-    const ada = says(talkOver({ retain }), 'ada');
-    expect(await failure(done(ada('lost')))).to.be.instanceOf(UnavailableError);
+    const ada = senderOf(chatOver({ retain }), 'ada');
+    expect(await failure(done(ada('failed')))).to.be.instanceOf(UnavailableError);
     isAway = false;
-    await done(ada('kept'));
-    expect((await written()).map(([, , text]) => text)).to.deep.equal(['kept']);
+    await done(ada('stored'));
+    expect((await written()).map(([, , text]) => text)).to.deep.equal(['stored']);
   });
 
-  it('is not said by who is not inside', () => {
-    const talk = talkOver();
-    for (const say of [says(talk, 'eve'), says(talk, 'dan'), says(talk, 'ada', 'OTHER1')])
-      expect(say('Hello')).to.include({ rejected: 'meeting/not-joined' });
+  it('rejects senders who are not in the room', () => {
+    const chat = chatOver();
+    for (const send of [senderOf(chat, 'eve'), senderOf(chat, 'dan'), senderOf(chat, 'ada', 'OTHER1')])
+      expect(send('Hello')).to.include({ rejected: 'meeting/not-joined' });
   });
 });

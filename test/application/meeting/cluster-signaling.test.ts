@@ -1,4 +1,4 @@
-/** What people of a meeting tell each other at several nodes: to who is in the same room, and is there. */
+/** Signaling between participants on several nodes: only within a room, in order, bounded. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { ClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
@@ -20,31 +20,31 @@ const together = [
   ...at('north', joined('abe')),
 ];
 
-describe('a live message', () => {
+describe('a signaling message', () => {
   const nodes = useMesh();
 
-  /** A node that knows of rooms what it is told, and keeps what comes to its sockets. */
+  /** A node with the rooms given to `knows`; it collects what is sent to its sockets. */
   async function node(run: string) {
     const { mesh } = await nodes.node(run);
     const rooms = new Map<string, RoomState>();
-    const census = createRoomMetrics([], 0n);
-    const came: string[] = [];
+    const metrics = createRoomMetrics([], 0n);
+    const received: string[] = [];
     const repeated: string[] = [];
     let room = Promise.resolve();
     const live: ClusterSignaling = createClusterSignaling({
       mesh,
       room: (roomId) => rooms.get(roomId),
-      lastPosition: census.lastPosition,
-      awaitPosition: census.awaitPosition,
+      lastPosition: metrics.lastPosition,
+      awaitPosition: metrics.awaitPosition,
       local: {
         send(id, { json, repeats }) {
           if (repeats !== undefined) repeated.push(repeats);
-          came.push(`${id} is told ${json}`);
+          received.push(`${id} gets ${json}`);
           return true;
         },
         async sendWithBackpressure(id, { json }) {
           await room;
-          came.push(`${id} is passed ${json}`);
+          received.push(`${id} gets with backpressure ${json}`);
           return true;
         },
       },
@@ -53,20 +53,20 @@ describe('a live message', () => {
       run,
       mesh,
       live,
-      came,
+      received,
       repeated,
-      /** What the log says of a room, up to a position. */
+      /** Sets the events of a room up to a position of the log. */
       knows(position: bigint, events: readonly RoomEvent[], roomId = 'ABC234') {
         rooms.set(roomId, applyEvents(initialState, events));
-        census.advance(position);
+        metrics.advance(position);
       },
-      /** Nobody has room for more until it is let go. */
+      /** Blocks all sockets until the returned function is called. */
       full(): () => void {
-        let letGo = () => {};
+        let release = () => {};
         room = new Promise((resolve) => {
-          letGo = resolve;
+          release = resolve;
         });
-        return letGo;
+        return release;
       },
     };
   }
@@ -84,17 +84,17 @@ describe('a live message', () => {
     return { north, south };
   }
 
-  it('comes to who is at another node and at this one, in order', async () => {
+  it('reaches a participant on the same or another node, in order', async () => {
     const { north, south } = await two();
     for (const each of ['1', '2', '3']) north.live.send(between('ann', 'bob', 'south'), { json: each });
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: '4' });
-    expect(south.came).to.deep.equal(['bob is told 1', 'bob is told 2', 'bob is told 3', 'bob is passed 4']);
+    expect(south.received).to.deep.equal(['bob gets 1', 'bob gets 2', 'bob gets 3', 'bob gets with backpressure 4']);
     await north.live.sendWithBackpressure(between('ann', 'abe', 'north'), { json: '5' });
     north.live.send(between('ann', 'abe', 'north'), { json: '6' });
-    expect(north.came).to.deep.equal(['abe is passed 5', 'abe is told 6']);
+    expect(north.received).to.deep.equal(['abe gets with backpressure 5', 'abe gets 6']);
   });
 
-  it('says at the other node, too, what of the log it repeats', async () => {
+  it('carries on to the other node which state it repeats', async () => {
     const { north, south } = await two();
     north.live.send(between('ann', 'bob', 'south'), { json: '1', repeats: 'that bob is muted' });
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: '2' });
@@ -103,71 +103,71 @@ describe('a live message', () => {
 
   const head = { how: 'pass', roomId: 'ABC234', from: 'ann', to: 'bob' };
 
-  it('comes from no node that says it is nowhere in the log', async () => {
+  it('is rejected without a valid position of the sending node', async () => {
     const { north, south } = await two();
     for (const heard of ['', 'x', '-1', '1.5', '1'.repeat(21)])
       expect(await north.mesh.request('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(false);
-    expect(south.came).to.deep.equal([]);
+    expect(south.received).to.deep.equal([]);
   });
 
-  it('is lost where too much waits already for its node to hear of the log, and nothing else is', async () => {
+  it('is dropped if too many messages wait for the receiving node to catch up', async () => {
     const { north, south } = await two([opened()]);
     const body = 'x'.repeat(1024 * 1024);
     for (const heard of [17n, 19n]) {
-      const said = { head: { ...head, heard: String(heard) }, body };
-      const asked = Array.from({ length: 9 }, (_, n) => north.mesh.request('south', `${n}`, said));
-      expect(await asked[8], 'at once').to.equal(false);
+      const request = { head: { ...head, heard: String(heard) }, body };
+      const answers = Array.from({ length: 9 }, (_, n) => north.mesh.request('south', `${n}`, request));
+      expect(await answers[8], 'immediately').to.equal(false);
       south.knows(heard, together);
-      const came = await Promise.all(asked);
-      expect(came.filter((each) => each)).to.have.length(8);
+      const received = await Promise.all(answers);
+      expect(received.filter((each) => each)).to.have.length(8);
     }
   });
 
-  it('holds up who passes it until there is room at the other node', async () => {
+  it('waits for the backpressure of the other node', async () => {
     const { north, south } = await two();
-    const letGo = south.full();
+    const release = south.full();
     let passed = 0;
     const both = ['1', '2'].map((each) =>
       north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: each }).then(() => void passed++),
     );
-    north.live.send(between('ann', 'bob', 'south'), { json: 'told' });
-    await eventually(() => south.came.length > 0);
-    expect([south.came, passed]).to.deep.equal([['bob is told told'], 0]);
-    letGo();
+    north.live.send(between('ann', 'bob', 'south'), { json: 'first' });
+    await eventually(() => south.received.length > 0);
+    expect([south.received, passed]).to.deep.equal([['bob gets first'], 0]);
+    release();
     await Promise.all(both);
-    expect(south.came.slice(1)).to.deep.equal(['bob is passed 1', 'bob is passed 2']);
+    expect(south.received.slice(1)).to.deep.equal(['bob gets with backpressure 1', 'bob gets with backpressure 2']);
   });
 
-  it('comes from nobody and to nobody who is not in the room, as either node knows it', async () => {
+  it('is dropped if either node does not know both participants in the room', async () => {
     const { north, south } = await two();
     const last = async () => {
       await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'last' });
-      return south.came.splice(0);
+      return south.received.splice(0);
     };
     await north.live.sendWithBackpressure(between('eve', 'bob', 'south'), { json: 'x' });
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south', 'OTHER1'), { json: 'x' });
-    expect(await last()).to.deep.equal(['bob is passed last']);
-    // Here she is still in it, there she has left.
+    expect(await last()).to.deep.equal(['bob gets with backpressure last']);
+    // Ann is still in the room for `north`, and has left for `south`.
     south.knows(2n, [...together, left('ann')]);
     north.live.send(between('ann', 'bob', 'south'), { json: 'x' });
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
-    expect(south.came).to.deep.equal([]);
+    expect(south.received).to.deep.equal([]);
     south.knows(3n, together);
     north.knows(3n, [...together, left('bob')]);
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
-    expect(south.came).to.deep.equal([]);
+    expect(south.received).to.deep.equal([]);
   });
 
-  it('comes from no node but the one at which its sender is', async () => {
+  it('is accepted only from the node of its sender', async () => {
     const { south } = await two();
     const east = await node('east');
-    // It thinks that she is here: she has come over from there a moment ago, or it lies.
+    // `east` has wrong information about Ann, or lies.
     east.knows(1n, [opened(), ...at('east', joined('ann', true)), ...at('south', joined('bob'))]);
     await east.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
-    expect(south.came).to.deep.equal([]);
+    expect(south.received).to.deep.equal([]);
   });
 
-  it('waits for a node to hear of who has just come, and keeps its order', async () => {
+  it('waits until the receiving node knows a new participant, and keeps its order', async () => {
     const { north, south } = await two([opened()]);
     north.knows(7n, together);
     north.live.send(between('ann', 'bob', 'south'), { json: '1' });
@@ -177,18 +177,18 @@ describe('a live message', () => {
     north.live.send(between('ann', 'bob', 'south'), { json: '4' });
     const probe = await nodes.node('probe');
     await probe.mesh.request('south', 'x', { head: {}, body: '' });
-    expect(south.came).to.deep.equal([]);
+    expect(south.received).to.deep.equal([]);
     south.knows(7n, together);
     await passed;
     south.knows(9n, together);
-    await eventually(() => south.came.length === 4);
-    expect(south.came).to.deep.equal(['bob is told 1', 'bob is told 2', 'bob is passed 3', 'bob is told 4']);
+    await eventually(() => south.received.length === 4);
+    expect(south.received).to.deep.equal(['bob gets 1', 'bob gets 2', 'bob gets with backpressure 3', 'bob gets 4']);
   });
 
-  it('is no more than lost where the room has ended, or another is in its place', async () => {
+  it('is dropped if the recipient or its node is unknown', async () => {
     const { north, south } = await two([opened(), ...at('north', joined('ann', true))]);
     await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
     north.live.send(between('ann', 'bob', 'nowhere'), { json: 'x' });
-    expect([north.came, south.came]).to.deep.equal([[], []]);
+    expect([north.received, south.received]).to.deep.equal([[], []]);
   });
 });

@@ -1,4 +1,4 @@
-/** Making meeting rooms: what costs much is done for nobody who gets no room by it. */
+/** Creation of meeting rooms: nothing expensive is done for a request that fails, and empty rooms are limited. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
@@ -9,11 +9,11 @@ import { joined, left, opened } from '../../support/meeting-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toy-service.js';
 
-/** Where so many rooms stand empty, `mine` of them made from here. */
-function house(latent: number, maxLatentRooms = 2, mine = 0, installation = randomBytes(32)) {
+/** A node with `latent` empty rooms, `own` of them created by the caller `here`. */
+function nodeWith(latent: number, maxLatentRooms = 2, own = 0, installation = randomBytes(32)) {
   const world = { ...memoryWorld(), installation };
   const kernel = memoryKernel(world, [catalog]);
-  const census = createRoomMetrics([], 0n);
+  const metrics = createRoomMetrics([], 0n);
   const hashed: string[] = [];
   const spent: number[] = [];
   const rooms = createMeetingRooms({
@@ -25,9 +25,9 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
       },
     },
     roomMetrics: {
-      ...census,
+      ...metrics,
       emptyRooms: () => latent,
-      emptyRoomsOf: (caller) => (caller === 'here' ? mine : 0),
+      emptyRoomsOf: (caller) => (caller === 'here' ? own : 0),
     },
     clock: Date,
     maxLatentRooms,
@@ -46,37 +46,37 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
     rooms.createRoom({ roomId, password }, from, { ...context(command), quota });
   return {
     rooms,
-    census,
+    metrics,
     world,
     installation,
     make,
     hashed,
-    left: () => spent.reduce((all, each) => all + each, 0),
+    netSpent: () => spent.reduce((all, each) => all + each, 0),
   };
 }
 
-describe('the password of a meeting room that can not be made', () => {
-  it('is not hashed where there is such a room, and costs nothing', async () => {
-    const { make, hashed, left } = house(0);
+describe('the password of a meeting room that cannot be created', () => {
+  it('is not hashed if the room exists, and costs no quota', async () => {
+    const { make, hashed, netSpent } = nodeWith(0);
     expect(await make('TAKEN2', 'mine', 'one')).to.have.nested.property('body.roomId', 'TAKEN2');
-    expect(left()).to.equal(1);
+    expect(netSpent()).to.equal(1);
     expect(await make('TAKEN2', 'yours', 'two')).to.include({ rejected: 'meeting/room-exists' });
     expect(hashed).to.deep.equal(['mine']);
-    expect(left()).to.equal(1);
+    expect(netSpent()).to.equal(1);
   });
 
-  it('is not hashed where too many stand empty, and costs nothing', async () => {
-    const { make, hashed, left } = house(2);
+  it('is not hashed if too many rooms are empty, and costs no quota', async () => {
+    const { make, hashed, netSpent } = nodeWith(2);
     expect(await make(undefined, 'mine', 'one')).to.include({ rejected: 'meeting/house-full' });
     expect(hashed).to.deep.equal([]);
-    expect(left()).to.equal(0);
+    expect(netSpent()).to.equal(0);
   });
 });
 
-describe('a meeting room that is made again', () => {
-  it('with the same key is the same, and its password is not hashed again', async () => {
+describe('a repeated creation of a meeting room', () => {
+  it('returns the same room for the same key without hashing its password again', async () => {
     for (const roomId of ['ABC234', undefined]) {
-      const { rooms, hashed } = house(0);
+      const { rooms, hashed } = nodeWith(0);
       const make = () => rooms.createRoom({ roomId, password: 'mine' }, 'here', context('one', 'of the body'));
       const [first, again] = [await make(), await make()];
       expect(first).to.have.property('body');
@@ -85,14 +85,14 @@ describe('a meeting room that is made again', () => {
     }
   });
 
-  it('is called otherwise where the name that was made for it is taken, and not where it was asked for', async () => {
-    const { rooms, installation } = house(0);
+  it('gets another generated id if the first is taken, and fails if the id was given', async () => {
+    const { rooms, installation } = nodeWith(0);
     const made = async (of: typeof rooms, roomId: string | undefined, command: string) => {
       const outcome = await of.createRoom({ roomId }, 'here', context(command));
       return 'body' in outcome ? outcome.body.roomId : outcome.rejected;
     };
     const name = await made(rooms, undefined, 'one');
-    const { rooms: others } = house(0, 2, 0, installation);
+    const { rooms: others } = nodeWith(0, 2, 0, installation);
     expect(await made(others, name, 'two')).to.equal(name);
     expect(await made(others, name, 'three')).to.equal('meeting/room-exists');
     expect(await made(others, undefined, 'one'))
@@ -100,64 +100,64 @@ describe('a meeting room that is made again', () => {
       .and.not.to.equal(name);
   });
 
-  it('takes no place while it is made where another has its name, or it was made before', async () => {
-    const { rooms, census } = house(0);
+  it('reserves no place if the room exists or the command is repeated', async () => {
+    const { rooms, metrics } = nodeWith(0);
     const make = (command: string) => rooms.createRoom({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
     await make('one');
-    expect(census.emptyRooms()).to.equal(1);
-    census.update('ABC234', applyEvents(initialState, [opened({ caller: 'here' })]));
+    expect(metrics.emptyRooms()).to.equal(1);
+    metrics.update('ABC234', applyEvents(initialState, [opened({ caller: 'here' })]));
     await make('two');
     await make('one');
-    expect(census.emptyRooms()).to.equal(1);
+    expect(metrics.emptyRooms()).to.equal(1);
   });
 
-  it('gives its place back where it could not be made', async () => {
-    const { rooms, census, world } = house(0);
+  it('releases its place after a failure', async () => {
+    const { rooms, metrics, world } = nodeWith(0);
     const failed = new Error('no key can be made');
     world.keys.create = () => Promise.reject(failed);
     const making = rooms.createRoom({ roomId: 'ABC234' }, 'here', context('one'));
     expect(await making.catch((error: unknown) => error)).to.equal(failed);
-    expect(census.emptyRooms()).to.equal(0);
+    expect(metrics.emptyRooms()).to.equal(0);
   });
 });
 
-describe('the places of a meeting house', () => {
-  it('are for one network only as far as others find one, once half of them are taken', async () => {
+describe('the limit of empty meeting rooms', () => {
+  it('leaves room for other networks once half of it is used', async () => {
     const full = { rejected: 'meeting/house-full' };
     for (const password of [undefined, 'secret']) {
-      const { make } = house(500, 1000, 100);
+      const { make } = nodeWith(500, 1000, 100);
       expect(await make('MINE22', password, 'one')).to.include(full);
       expect(await make('THEIRS', password, 'two', 'there')).to.have.nested.property('body.roomId', 'THEIRS');
     }
-    for (const [latent, most, mine] of [
+    for (const [latent, maxLatent, own] of [
       [499, 1000, 499],
       [999, 1000, 99],
       [9, 10, 9],
     ] as const)
-      expect(await house(latent, most, mine).make('MINE22', undefined, 'one')).to.have.property('body');
+      expect(await nodeWith(latent, maxLatent, own).make('MINE22', undefined, 'one')).to.have.property('body');
   });
 
-  it('are counted by network, for as long as rooms stand empty, also those that are just being made', () => {
+  it('counts empty rooms per network, including rooms being created', () => {
     const made = (caller: string, ...more: readonly RoomEvent[]) =>
       applyEvents(initialState, [opened({ caller }), ...more]);
-    const census = createRoomMetrics([['ABC234', made('here')]], 0n);
-    const counts = () => [census.emptyRooms(), census.emptyRoomsOf('here'), census.emptyRoomsOf('there')];
+    const metrics = createRoomMetrics([['ABC234', made('here')]], 0n);
+    const counts = () => [metrics.emptyRooms(), metrics.emptyRoomsOf('here'), metrics.emptyRoomsOf('there')];
     expect(counts()).to.deep.equal([1, 1, 0]);
-    census.reserve('DEF234', 'here');
-    census.reserve('FGH234', 'there');
+    metrics.reserve('DEF234', 'here');
+    metrics.reserve('FGH234', 'there');
     expect(counts()).to.deep.equal([3, 2, 1]);
-    census.update('DEF234', made('here'));
-    census.failed('FGH234');
+    metrics.update('DEF234', made('here'));
+    metrics.failed('FGH234');
     expect(counts()).to.deep.equal([2, 2, 0]);
-    // Of a room of that name that is no more.
-    census.reserve('GHJ234', 'there');
-    census.update('GHJ234', undefined);
+    // For a room of that name that has ended.
+    metrics.reserve('GHJ234', 'there');
+    metrics.update('GHJ234', undefined);
     expect(counts()).to.deep.equal([3, 2, 1]);
-    census.failed('GHJ234');
-    census.update('ABC234', made('here', joined('ada', true)));
-    census.update('DEF234', undefined);
+    metrics.failed('GHJ234');
+    metrics.update('ABC234', made('here', joined('ada', true)));
+    metrics.update('DEF234', undefined);
     expect(counts()).to.deep.equal([0, 0, 0]);
-    census.update('ABC234', made('here', joined('ada', true), left('ada')));
+    metrics.update('ABC234', made('here', joined('ada', true), left('ada')));
     expect(counts()).to.deep.equal([1, 1, 0]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the clock ends and erases of meetings, past one room whose log is damaged. */
+/** Expired rooms are ended and old meetings erased, even if the stream of one room is corrupt. */
 import { expect } from 'chai';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import { BATCH_SIZE, createMeetingRetention, createRoomSweep } from '../../../application/meeting/end-expired-rooms.js';
@@ -8,13 +8,13 @@ import { roomStream } from '../../../domain/meeting/state.js';
 import { DAY, NOON, openRoom } from '../../support/meeting-fixtures.js';
 import { commandsOf, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
-/** More than are worked on in one go. */
+/** More rooms than one batch handles. */
 const ROOMS = Array.from({ length: BATCH_SIZE + 2 }, (_, index) => `ROOM${index}`);
 const BAD = roomStream(ROOMS[0]!);
 const LATER = NOON + 40 * DAY;
 
-/** Rooms that were made long ago, and that nobody ever came to; the log of the first is damaged. */
-async function house() {
+/** Rooms created long ago without participants; the stream of the first is corrupt. */
+async function roomsWithCorruptStream() {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   for (const roomId of ROOMS) {
     const open = openRoom({ roomId, meetingId: `of-${roomId}` });
@@ -48,11 +48,11 @@ async function house() {
   };
   return {
     end: () => createRoomSweep({ ...ports, rooms: () => open })(signal),
-    /** As it is so many ms later than `LATER`. */
-    erase: (later = 0) => {
-      const now = LATER + later;
-      const certain = { ...clock, now: () => now, confirmedNow: async () => now };
-      return createMeetingRetention({ ...ports, clock: certain, rows, days: 30 })(signal);
+    /** Runs retention that many milliseconds after `LATER`. */
+    erase: (afterMs = 0) => {
+      const now = LATER + afterMs;
+      const confirmedClock = { ...clock, now: () => now, confirmedNow: async () => now };
+      return createMeetingRetention({ ...ports, clock: confirmedClock, rows, days: 30 })(signal);
     },
     happened: () => Promise.all(ROOMS.map(typesOf)),
     endAll: async () => {
@@ -64,19 +64,19 @@ async function house() {
   };
 }
 
-describe('the clock of the meetings', () => {
-  it('ends the rooms whose time is over, though one of them is damaged, and says so', async () => {
-    const { end, happened } = await house();
+describe('scheduled jobs of meetings', () => {
+  it('end expired rooms even if one is corrupt, and report it', async () => {
+    const { end, happened } = await roomsWithCorruptStream();
     expect(await end().catch((error) => error)).to.be.instanceOf(CorruptEventError);
     const [damaged, ...others] = await happened();
     expect(damaged).to.equal('RoomOpened');
     expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded']));
   });
 
-  it('keeps who was in a meeting for thirty days after its end, to the millisecond', async () => {
-    const { endAll, erase, happened } = await house();
+  it('keep participants until thirty days after the end of the meeting, to the millisecond', async () => {
+    const { endAll, erase, happened } = await roomsWithCorruptStream();
     await endAll();
-    // The first is damaged; of the others, one ended a millisecond after the other.
+    // The first room is corrupt; the others ended a millisecond apart.
     const erased = async (after: number) => {
       await erase(NOON + 30 * DAY - LATER + after).catch(() => {});
       return (await happened()).filter((types) => types.includes('MeetingErased')).length;
@@ -86,8 +86,8 @@ describe('the clock of the meetings', () => {
     expect(await erased(3)).to.equal(3);
   });
 
-  it('erases the meetings that were kept for long enough, though one of them is damaged, and says so', async () => {
-    const { endAll, erase, happened } = await house();
+  it('erase old meetings even if one is corrupt, and report it', async () => {
+    const { endAll, erase, happened } = await roomsWithCorruptStream();
     await endAll();
     expect(await erase().catch((error) => error)).to.be.instanceOf(CorruptEventError);
     const [damaged, ...others] = await happened();

@@ -1,4 +1,4 @@
-/** People whose node is gone leave in time, once, and nobody does who has come back. */
+/** Eviction of the participants of a dead node: on time, once, and not after they reconnected. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
@@ -13,7 +13,7 @@ import { commandsOf, memoryKernel, memoryWorld } from '../../support/memory-kern
 const RETURN_MS = 20_000;
 const stream = roomStream(roomId);
 
-describe('a node that is gone', () => {
+describe('eviction of the participants of a dead node', () => {
   async function installation() {
     const world = memoryWorld();
     const time = fakeClock();
@@ -40,13 +40,13 @@ describe('a node that is gone', () => {
         load,
         act: (command: RoomCommand) =>
           handle(roomAggregate, stream, command, { ...context, commandId: `act-${commands++}` }),
-        /** Hears of all that is in the log, and looks. */
-        async look() {
+        /** Loads the current state and runs the sweep. */
+        async sweepCurrent() {
           known = await load();
           await sweep(new AbortController().signal);
         },
-        /** Looks, and knows only what it has heard before. */
-        lookBehind: () => sweep(new AbortController().signal),
+        /** Runs the sweep with the state loaded before. */
+        sweepStale: () => sweep(new AbortController().signal),
         vault: kernel.vault,
       };
     }
@@ -61,48 +61,48 @@ describe('a node that is gone', () => {
     return { ...first, node, time, alive, people, events };
   }
 
-  it('has its people leave when it has been gone for its time, and no sooner; nobody else’s', async () => {
-    const { look, time, alive, people } = await installation();
-    await look();
+  it('happens after the reconnection time, and only to participants of that node', async () => {
+    const { sweepCurrent, time, alive, people } = await installation();
+    await sweepCurrent();
     alive.delete('south');
-    await look();
+    await sweepCurrent();
     time.pass(RETURN_MS - 1);
-    await look();
+    await sweepCurrent();
     expect(await people()).to.deep.equal(['ada', 'bob', 'cleo']);
     time.pass(1);
-    await look();
+    await sweepCurrent();
     expect(await people()).to.deep.equal(['ada']);
   });
 
-  it('loses their connections at once, and says so once', async () => {
-    const { look, alive, load, events } = await installation();
+  it('first marks their connections as lost, once', async () => {
+    const { sweepCurrent, alive, load, events } = await installation();
     alive.delete('south');
-    await look();
-    const lost = async () => (await load()).people.filter(({ isLost }) => isLost).map(({ id }) => id);
-    expect(await lost()).to.deep.equal(['bob', 'cleo']);
+    await sweepCurrent();
+    const lostParticipants = async () => (await load()).people.filter(({ isLost }) => isLost).map(({ id }) => id);
+    expect(await lostParticipants()).to.deep.equal(['bob', 'cleo']);
     const before = events();
-    await look();
+    await sweepCurrent();
     expect(events()).to.equal(before);
   });
 
-  it('begins anew when it was heard of again', async () => {
-    const { look, time, alive, people } = await installation();
+  it('starts over if the node was alive again meanwhile', async () => {
+    const { sweepCurrent, time, alive, people } = await installation();
     alive.delete('south');
-    await look();
+    await sweepCurrent();
     time.pass(RETURN_MS - 1);
     alive.add('south');
-    await look();
+    await sweepCurrent();
     alive.delete('south');
-    await look();
+    await sweepCurrent();
     time.pass(RETURN_MS - 1);
-    await look();
+    await sweepCurrent();
     expect(await people()).to.deep.equal(['ada', 'bob', 'cleo']);
   });
 
-  it('keeps nobody who has come back over another one', async () => {
-    const { look, act, time, alive, people } = await installation();
+  it('spares participants who reconnected through another node', async () => {
+    const { sweepCurrent, act, time, alive, people } = await installation();
     alive.delete('south');
-    await look();
+    await sweepCurrent();
     await act({
       type: 'ReturnToRoom',
       roomId,
@@ -112,22 +112,22 @@ describe('a node that is gone', () => {
       now: NOON,
     });
     time.pass(RETURN_MS);
-    await look();
+    await sweepCurrent();
     expect(await people()).to.deep.equal(['ada', 'bob']);
   });
 
-  it('is said once, however many nodes say it, also those that have not heard yet', async () => {
-    const { look, lookBehind, node, time, alive, people, events } = await installation();
+  it('is written once by several nodes, even by those with stale state', async () => {
+    const { sweepCurrent, sweepStale, node, time, alive, people, events } = await installation();
     const other = node();
     alive.delete('south');
-    for (const each of [look, other.look]) await each();
+    for (const each of [sweepCurrent, other.sweepCurrent]) await each();
     time.pass(RETURN_MS);
-    await Promise.all([look(), other.look()]);
+    await Promise.all([sweepCurrent(), other.sweepCurrent()]);
     expect(await people()).to.deep.equal(['ada']);
     const before = events();
-    await lookBehind();
-    await other.lookBehind();
-    await other.look();
+    await sweepStale();
+    await other.sweepStale();
+    await other.sweepCurrent();
     expect(events()).to.equal(before);
   });
 });

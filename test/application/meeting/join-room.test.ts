@@ -1,4 +1,4 @@
-/** Coming to a room that is not open: hosts at one moment, and people who ask for it in vain. */
+/** Joining a room that is not open: concurrent hosts, and requests for missing rooms. */
 import { expect } from 'chai';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
@@ -10,7 +10,7 @@ import { context } from '../../support/toy-service.js';
 
 const roomId = 'ABC234';
 
-function house() {
+function installation() {
   const world = memoryWorld();
   const made = new Set<string>();
   const dropped = new Set<string>();
@@ -34,14 +34,14 @@ function house() {
     let reads = 0;
     const log: typeof kernel.log = {
       ...kernel.log,
-      read(...asked) {
+      read(...args) {
         reads++;
-        return kernel.log.read(...asked);
+        return kernel.log.read(...args);
       },
     };
     const streams = createAggregateStore(log, kernel.decryptEvent);
     const { handle } = commandsOf({ ...kernel, log, streams });
-    // It has heard of none.
+    // The live feed has delivered no room.
     const room = () => undefined;
     const { enter } = createRoomEntry({
       ...kernel,
@@ -54,26 +54,26 @@ function house() {
       returnMs: 20_000,
     });
     const take = (participantId: string) => ({ id: participantId, leave() {} });
-    const comes = (name: string, wish: Partial<JoinRequest>) =>
-      enter({ roomId, name, caller: 'x', ...wish }, take, context());
-    const host = (name: string) => comes(name, { isHost: true });
+    const join = (name: string, request: Partial<JoinRequest>) =>
+      enter({ roomId, name, caller: 'x', ...request }, take, context());
+    const host = (name: string) => join(name, { isHost: true });
     const meeting = async () => (await kernel.streams.reload(roomAggregate, roomStream(roomId))).state;
-    return { comes, host, meeting, reads: () => reads };
+    return { join, host, meeting, reads: () => reads };
   }
   return { node, made, dropped };
 }
 
-describe('who asks for a room that does not exist', () => {
+describe('a request for a missing room', () => {
   it('costs one read of the log', async () => {
-    const { comes, reads } = house().node('here');
-    expect(await comes('Eve', {})).to.include({ rejected: 'meeting/room-not-found' });
+    const { join, reads } = installation().node('here');
+    expect(await join('Eve', {})).to.include({ rejected: 'meeting/room-not-found' });
     expect(reads()).to.equal(1);
   });
 });
 
-describe('hosts who come to a room at one moment', () => {
-  it('make one key, and are all in its one meeting', async () => {
-    const { node, made, dropped } = house();
+describe('concurrent hosts of a room', () => {
+  it('create one key and join one meeting', async () => {
+    const { node, made, dropped } = installation();
     const { host, meeting } = node('here');
     await Promise.all(['Ada', 'Bob', 'Cleo', 'Dan'].map(host));
     const { people, meetingId } = await meeting();
@@ -82,24 +82,24 @@ describe('hosts who come to a room at one moment', () => {
     expect(dropped).to.have.lengthOf(0);
   });
 
-  it('leave no key but that of the meeting, whichever node was faster', async () => {
-    const { node, made, dropped } = house();
+  it('leave only the key of the meeting when they join on two nodes', async () => {
+    const { node, made, dropped } = installation();
     const [north, south] = [node('north'), node('south')];
     await Promise.all([north.host('Ada'), south.host('Bob')]);
     const { people, meetingId } = await north.meeting();
     expect(people).to.have.lengthOf(2);
-    expect(made, 'both would open it').to.have.lengthOf(2);
-    const left = [...made].filter((subject) => !dropped.has(subject));
-    expect(left).to.deep.equal([meetingSubject({ meetingId })]);
+    expect(made, 'each node created a key').to.have.lengthOf(2);
+    const remaining = [...made].filter((subject) => !dropped.has(subject));
+    expect(remaining).to.deep.equal([meetingSubject({ meetingId })]);
   });
 
-  it('find one that another node has opened, though this one has not heard of it', async () => {
-    const { node, made } = house();
+  it('join a room opened on another node before the live feed delivers it', async () => {
+    const { node, made } = installation();
     const [north, south] = [node('north'), node('south')];
     const password = 'open sesame';
-    await north.comes('Ada', { password, isHost: true });
-    await south.comes('Bob', { password });
-    await node('east').comes('Cleo', { password, isHost: true });
+    await north.join('Ada', { password, isHost: true });
+    await south.join('Bob', { password });
+    await node('east').join('Cleo', { password, isHost: true });
     expect((await north.meeting()).people).to.have.lengthOf(3);
     expect(made).to.have.lengthOf(1);
   });

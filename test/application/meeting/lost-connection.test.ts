@@ -1,4 +1,4 @@
-/** Whose connection is gone leaves the room, also where the log does not answer at first. */
+/** A disconnected participant leaves the room, even if the log is unavailable at first. */
 import { expect } from 'chai';
 import type { HandleCommand } from '../../../application/command/handle-command.js';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
@@ -11,8 +11,8 @@ import { joinRoom, meetingId, openRoom, roomId } from '../../support/meeting-fix
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toy-service.js';
 
-describe('somebody whose connection is gone', () => {
-  /** A room with ada and bob in it, and how bob leaves when the first attempt ends like this. */
+describe('a disconnected participant', () => {
+  /** A room with Ada and Bob, in which the first attempt of Bob to leave fails with the given error. */
   async function roomWhere(first: Error) {
     const clock = fakeClock();
     const kernel = memoryKernel(memoryWorld(), [catalog], clock);
@@ -25,27 +25,27 @@ describe('somebody whose connection is gone', () => {
       if (attempts++ === 0) throw first;
       return kernel.handle(...args);
     };
-    const told: string[] = [];
-    const tell = (level: string) => () => void told.push(level);
-    const logger = { debug() {}, info() {}, warn: tell('warn'), error: tell('error') };
+    const levels: string[] = [];
+    const logLevel = (level: string) => () => void levels.push(level);
+    const logger = { debug() {}, info() {}, warn: logLevel('warn'), error: logLevel('error') };
     const inside = createParticipantActions({ handle, clock, logger, signal: new AbortController().signal });
     return {
-      told,
+      levels,
       depart: () =>
         inside.leaveWhenDisconnected({ roomId, participantId: 'bob', seat: { id: 'seat-of-bob' } }, () => context()),
       people: async () => (await kernel.streams.load(roomAggregate, stream)).state.people.map(({ id }) => id),
     };
   }
 
-  it('leaves once the log answers again, which is warned of', async () => {
-    const { depart, people, told } = await roomWhere(new UnavailableError('for a moment'));
+  it('leaves once the log is available again, with a warning', async () => {
+    const { depart, people, levels } = await roomWhere(new UnavailableError('for a moment'));
     await depart();
-    expect([await people(), told]).to.deep.equal([['ada'], ['warn']]);
+    expect([await people(), levels]).to.deep.equal([['ada'], ['warn']]);
   });
 
-  it('is told of as an error where trying again would be of no use, and is not tried for ever', async () => {
-    const { depart, people, told } = await roomWhere(new Error('a fault of the program'));
+  it('does not retry an unexpected error, which is logged', async () => {
+    const { depart, people, levels } = await roomWhere(new Error('a fault of the program'));
     await depart();
-    expect([await people(), told]).to.deep.equal([['ada', 'bob'], ['error']]);
+    expect([await people(), levels]).to.deep.equal([['ada', 'bob'], ['error']]);
   });
 });

@@ -1,4 +1,4 @@
-/** How many people there are in meetings, and were at a time. */
+/** Occupancy of meeting rooms, current and peak. */
 import { expect } from 'chai';
 import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
 import { initialState, type Person, type RoomState } from '../../../domain/meeting/state.js';
@@ -9,18 +9,18 @@ const roomOf = (count: number): RoomState => ({
   people: Array.from({ length: count }, (_, id) => ({ id: String(id) }) as Person),
 });
 
-describe('the census of the meetings', () => {
-  it('knows the most people at a time since the node began, and not from what it hears of the time before', () => {
-    const census = createRoomMetrics([['ABC234', roomOf(2)]], 3n, 10n);
-    const see = (count: number, position: bigint) => {
-      census.update('ABC234', roomOf(count));
-      census.advance(position);
+describe('the occupancy metrics of meetings', () => {
+  it('report the peak since the node started, ignoring replayed events', () => {
+    const metrics = createRoomMetrics([['ABC234', roomOf(2)]], 3n, 10n);
+    const update = (count: number, position: bigint) => {
+      metrics.update('ABC234', roomOf(count));
+      metrics.advance(position);
     };
-    see(7, 5n);
-    see(1, 9n);
-    expect(census.totals()).to.deep.equal({ rooms: 1, people: 1, peak: 1 });
-    see(4, 11n);
-    see(0, 12n);
-    expect(census.totals()).to.deep.equal({ rooms: 1, people: 0, peak: 4 });
+    update(7, 5n);
+    update(1, 9n);
+    expect(metrics.totals()).to.deep.equal({ rooms: 1, people: 1, peak: 1 });
+    update(4, 11n);
+    update(0, 12n);
+    expect(metrics.totals()).to.deep.equal({ rooms: 1, people: 0, peak: 4 });
   });
 });

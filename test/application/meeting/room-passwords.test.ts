@@ -1,4 +1,4 @@
-/** Passwords of meeting rooms: hashed once for all who give the same, by turns, and never for more than there is room for. */
+/** Passwords of meeting rooms: hashed once for equal guesses, with a bound on pending hashes. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
@@ -10,78 +10,78 @@ import { UnavailableError } from '../../../application/ports/index.js';
 
 const derivation = createDerivation(Buffer.alloc(32, 7));
 
-/** The real one, and how often it has worked. */
-function counted() {
+/** The real hashing, with a count of its calls. */
+function countedHashing() {
   const real = createPasswordHashing();
   const times = { hash: 0, matches: 0 };
   const hashing: PasswordHashing = {
-    hash(...given) {
+    hash(...args) {
       times.hash++;
-      return real.hash(...given);
+      return real.hash(...args);
     },
-    matches(...given) {
+    matches(...args) {
       times.matches++;
-      return real.matches(...given);
+      return real.matches(...args);
     },
   };
   return { hashing, times };
 }
 
-const passwordsOf = (hashing: PasswordHashing, most = 40) =>
-  createRoomPasswords({ hashing, derivation, budget: createBudget('passwords', most) });
+const passwordsOf = (hashing: PasswordHashing, limit = 40) =>
+  createRoomPasswords({ hashing, derivation, budget: createBudget('passwords', limit) });
 
 describe('passwords of meeting rooms', () => {
-  it('are known again by a node that never saw them, and kept in a form that does not tell them', async () => {
-    const { hashing } = counted();
+  it('are verified by another node, and stored as a salted hash', async () => {
+    const { hashing } = countedHashing();
     const form = await passwordsOf(hashing).hash('open sesame', 'here');
     expect(form)
       .to.match(/^[\w-]+\.[\w-]+$/)
       .and.not.contain('sesame');
-    const elsewhere = passwordsOf(hashing);
-    expect(await elsewhere.matches('open sesam', form, 'here')).to.equal(false);
-    expect(await elsewhere.matches('open sesame', form, 'here')).to.equal(true);
-    expect(await elsewhere.matches('', form, 'here')).to.equal(false);
-    expect(await elsewhere.matches('open sesame', await elsewhere.hash('other', 'here'), 'here')).to.equal(false);
+    const otherNode = passwordsOf(hashing);
+    expect(await otherNode.matches('open sesam', form, 'here')).to.equal(false);
+    expect(await otherNode.matches('open sesame', form, 'here')).to.equal(true);
+    expect(await otherNode.matches('', form, 'here')).to.equal(false);
+    expect(await otherNode.matches('open sesame', await otherNode.hash('other', 'here'), 'here')).to.equal(false);
   });
 
-  it('cost one hash where a thousand come in with the same, at once and later, and nothing where it was made', async () => {
-    const { hashing, times } = counted();
-    const here = passwordsOf(hashing);
-    const form = await here.hash('open sesame', 'maker');
-    expect(await here.matches('open sesame', form, 'guest')).to.equal(true);
+  it('cost one hash for a thousand guests with the same password, and none on the node of the creator', async () => {
+    const { hashing, times } = countedHashing();
+    const firstNode = passwordsOf(hashing);
+    const form = await firstNode.hash('open sesame', 'maker');
+    expect(await firstNode.matches('open sesame', form, 'guest')).to.equal(true);
     expect(times).to.deep.equal({ hash: 1, matches: 0 });
-    const elsewhere = passwordsOf(hashing);
-    const storm = Array.from({ length: 1000 }, () => elsewhere.matches('open sesame', form, 'guest'));
+    const otherNode = passwordsOf(hashing);
+    const storm = Array.from({ length: 1000 }, () => otherNode.matches('open sesame', form, 'guest'));
     expect(new Set(await Promise.all(storm))).to.deep.equal(new Set([true]));
-    expect(await elsewhere.matches('open sesame', form, 'late')).to.equal(true);
-    // Where the right one is known, a wrong one costs nothing.
-    expect(await elsewhere.matches('wrong', form, 'late')).to.equal(false);
+    expect(await otherNode.matches('open sesame', form, 'another guest')).to.equal(true);
+    // A wrong password costs nothing once the right one is known.
+    expect(await otherNode.matches('wrong', form, 'another guest')).to.equal(false);
     expect(times).to.deep.equal({ hash: 1, matches: 1 });
   });
 
-  it('are of one caller two thirds at most of those that may wait', async () => {
-    const held: (() => void)[] = [];
+  it('limit one caller to two thirds of the pending hashes', async () => {
+    const pending: (() => void)[] = [];
     const hashing: PasswordHashing = {
       hash: async () => ({ salt: 'c2FsdA', hash: 'aGFzaA' }),
-      matches: () => new Promise((resolve) => held.push(() => resolve(false))),
+      matches: () => new Promise((resolve) => pending.push(() => resolve(false))),
     };
     const passwords = passwordsOf(hashing, 12);
     const guesses = Array.from({ length: 12 }, (_, n) => passwords.matches(`guess ${n}`, 'a.b', 'guesser'));
     for (const refused of guesses.slice(8)) expect(await rejection(refused)).to.be.instanceOf(UnavailableError);
-    const other = passwords.matches('mine', 'a.b', 'other');
-    for (const done of held) done();
+    const other = passwords.matches('another guess', 'a.b', 'other');
+    for (const done of pending) done();
     expect(await other).to.equal(false);
     for (const guess of guesses.slice(0, 8)) expect(await guess).to.equal(false);
   });
 
-  it('are tried again when it was too much at first', async () => {
+  it('can be tried again after an overload', async () => {
     let isAway = true;
-    const { hashing } = counted();
+    const { hashing } = countedHashing();
     const passwords = passwordsOf({
       ...hashing,
-      async matches(...given) {
-        if (isAway) throw new UnavailableError('too much');
-        return hashing.matches(...given);
+      async matches(...args) {
+        if (isAway) throw new UnavailableError('overloaded');
+        return hashing.matches(...args);
       },
     });
     const form = await passwordsOf(hashing).hash('open sesame', 'here');

@@ -1,4 +1,4 @@
-/** How much was relayed that is kept nowhere: counted by meeting, written together, lost neither by a store that is away. */
+/** The signal counter: counts per meeting, written in batches, and kept during an outage. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
@@ -7,17 +7,17 @@ import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/meeting/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
-describe('what was relayed', () => {
-  function counting() {
+describe('the signal counter', () => {
+  function fixture() {
     const { log } = memoryKernel(memoryWorld(), [catalog]);
     const appender = createGroupCommit({ log, logger: silentLogger, appended: () => {} });
-    const kept: unknown[] = [];
+    const retentions: unknown[] = [];
     let [isAway, commands] = [false, 0];
     const relayed = createSignalCounter({
       log: {
         async retain(_, rule) {
           if (isAway) throw new UnavailableError('away');
-          kept.push(rule);
+          retentions.push(rule);
         },
       },
       appender,
@@ -33,15 +33,15 @@ describe('what was relayed', () => {
     const away = (is: boolean) => {
       isAway = is;
     };
-    return { ...relayed, written, kept, away };
+    return { ...relayed, written, retentions, away };
   }
   const [one, other] = [
     { roomId: 'ABC234', meetingId: 'first' },
     { roomId: 'XYZ789', meetingId: 'second' },
   ];
 
-  it('is written for each meeting that had some since, in a stream that forgets', async () => {
-    const { count, write, written, kept } = counting();
+  it('writes counts per meeting since the last write, to a stream with a retention', async () => {
+    const { count, write, written, retentions } = fixture();
     await write();
     expect(await written()).to.deep.equal([]);
     for (const each of [one, other, one, one]) count(each);
@@ -54,11 +54,11 @@ describe('what was relayed', () => {
     count(other);
     await write();
     expect((await written()).slice(2)).to.deep.equal([{ ...other, count: 1 }]);
-    expect(kept).to.deep.equal([{ maxAgeSeconds: 30 * 86_400 }]);
+    expect(retentions).to.deep.equal([{ maxAgeSeconds: 30 * 86_400 }]);
   });
 
-  it('is written with the next where the log was away', async () => {
-    const { count, write, written, away } = counting();
+  it('adds up counts during an outage of the log', async () => {
+    const { count, write, written, away } = fixture();
     away(true);
     count(one);
     const failure = await write().catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-/** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
+/** Alerting over a log in memory: evaluation, webhook delivery and the alert policy. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-envelope.js';
@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const URL = 'https://hooks.example.com/T0/secret';
 
 describe('in memory, alerting', () => {
-  it('judges nothing while it is off, and does not count', async () => {
+  it('evaluates nothing while it is disabled', async () => {
     const { it, evaluate, types } = fixture();
     it.errors = 1000;
     await evaluate();
@@ -23,7 +23,7 @@ describe('in memory, alerting', () => {
     expect([it.windows, it.asked]).to.deep.equal([[], 0]);
   });
 
-  it('counts the errors of its window, and asks for silence only where that matters', async () => {
+  it('counts errors in the window, and looks up the last record only if the no-logs rule is on', async () => {
     const { it, set, read, types, evaluate } = fixture();
     it.errors = 7;
     const changed = await set({ enabled: true, webhookUrl: URL, errorThreshold: 7, windowMinutes: 2 });
@@ -43,7 +43,7 @@ describe('in memory, alerting', () => {
     expect(await types('no_logs')).to.deep.equal(['AlertRaised']);
   });
 
-  it('raises one alert a cooldown on all nodes together, and resolves it when it is over', async () => {
+  it('raises one alert per cooldown on all nodes together, and resolves it on recovery', async () => {
     const world = memoryWorld();
     const [one, other] = [fixture(world), fixture(world)];
     one.it.errors = other.it.errors = 50;
@@ -65,15 +65,15 @@ describe('in memory, alerting', () => {
     expect((await other.evaluate()).policy.cooldownMs).to.equal(60_000);
   });
 
-  it('looks again when the policy changes, and ends when it is stopped', async () => {
+  it('evaluates again when the policy changes, and stops when aborted', async () => {
     const { it, watch, set, stop } = fixture();
     await set({ enabled: true, webhookUrl: URL, intervalMs: 3_600_000 });
     const before = it.windows.length;
     const watching = watch(stop.signal);
     while (it.windows.length === before) await new Promise(setImmediate);
     await set({ errorThreshold: 3 });
-    const asked = it.windows.length;
-    while (it.windows.length === asked) await new Promise(setImmediate);
+    const evaluations = it.windows.length;
+    while (it.windows.length === evaluations) await new Promise(setImmediate);
     stop.abort();
     await watching;
     const ended = it.windows.length;
@@ -81,7 +81,7 @@ describe('in memory, alerting', () => {
     expect(it.windows.length).to.equal(ended);
   });
 
-  it('refuses a target that must not be called, and looks at none where none is named', async () => {
+  it('rejects a forbidden webhook URL, and checks none if the URL is not changed', async () => {
     const { it, set, alerts } = fixture();
     it.refusal = 'it is in a private network';
     expect(await alerts.change({ webhookUrl: URL }, context())).to.have.property('rejected');
@@ -92,7 +92,7 @@ describe('in memory, alerting', () => {
     expect((await alerts.policy()).policy).to.include({ windowMinutes: 7, webhookUrl: null });
   });
 
-  it('tells how things stand, and no secret', async () => {
+  it('reports its health without the webhook URL', async () => {
     const { it, set, alerts } = fixture();
     expect((await alerts.health()).alertPolicy.webhookUrl).to.equal(null);
     it.errors = 50;
@@ -102,7 +102,7 @@ describe('in memory, alerting', () => {
     expect(alertPolicy).to.include({ webhookUrl: '[configured]', intervalMs: 30_000 });
   });
 
-  it('answers a change that is sent again as it did first', async () => {
+  it('answers a repeated change with its first result', async () => {
     const { set, alerts } = fixture();
     const how = context('change-1', 'the-body');
     const first = await set({ windowMinutes: 7 }, how);
@@ -112,7 +112,7 @@ describe('in memory, alerting', () => {
     expect((await alerts.policy()).policy.windowMinutes).to.equal(9);
   });
 
-  it('remembers a change that changed nothing where it may be sent again', async () => {
+  it('remembers a change without effect if it has an idempotency key', async () => {
     const { set, alerts, log } = fixture();
     const { windowMinutes } = (await alerts.policy()).policy;
     await set({ windowMinutes });
@@ -124,17 +124,17 @@ describe('in memory, alerting', () => {
     expect((await alerts.policy()).policy.windowMinutes).to.equal(windowMinutes + 1);
   });
 
-  it('answers a change though its rules can not be judged now', async () => {
+  it('accepts a policy change while its rules cannot be evaluated', async () => {
     const { alerts: _, ...one } = fixture();
-    const told: string[] = [];
+    const warnings: string[] = [];
     const alerts = createAlerts({
       ...one,
       webhooks: { refusal: async () => undefined },
       evaluate: () => Promise.reject(new Error('the index is away')),
-      logger: { ...silentLogger, warn: (__, message) => void told.push(message) },
+      logger: { ...silentLogger, warn: (__, message) => void warnings.push(message) },
     });
     expect(taken(await alerts.change({ windowMinutes: 7 }, context())).policy.windowMinutes).to.equal(7);
-    expect(told).to.deep.equal(['alert rules could not be evaluated']);
+    expect(warnings).to.deep.equal(['alert rules could not be evaluated']);
   });
 });
 
@@ -154,7 +154,7 @@ describe('in memory, an alert', () => {
     return { ...one, event: event!, deliver };
   }
 
-  it('goes out to the webhook as the contract has it, once, and the log is told', async () => {
+  it('is delivered to the webhook once, in the documented format, and the delivery is recorded', async () => {
     const { it, event, deliver, read, reaction } = await raised();
     expect(reaction.name).to.equal('logs.deliver');
     it.now += 1500;
@@ -188,7 +188,7 @@ describe('in memory, an alert', () => {
     expect(it.sent).to.have.length(1);
   });
 
-  it('that could not be delivered says why', async () => {
+  it('records the reason of a failed delivery', async () => {
     const { it, deliver, read } = await raised();
     it.outcome = { delivered: false, reason: 'it answered 500', status: 500, attempts: 3 };
     await deliver();
@@ -197,7 +197,7 @@ describe('in memory, an alert', () => {
     expect(failed.data).to.deep.include({ reason: 'it answered 500', status: 500, attempts: 3 });
   });
 
-  it('goes nowhere when the URL was taken away meanwhile', async () => {
+  it('is not delivered if the webhook URL was removed meanwhile', async () => {
     const { it, set, deliver, read } = await raised();
     await set({ webhookUrl: null });
     await deliver();
@@ -207,8 +207,8 @@ describe('in memory, an alert', () => {
   });
 });
 
-describe('in memory, a trial of the webhook', () => {
-  it('goes to the URL that is given, else to the policy’s, and is answered with what became of it', async () => {
+describe('in memory, a test of the webhook', () => {
+  it('goes to the given URL or else to that of the policy, and returns the outcome', async () => {
     const { it, set, trial } = fixture();
     await set({ enabled: true, webhookUrl: URL });
     const sentAt = new Date(NOON).toISOString();
@@ -234,7 +234,7 @@ describe('in memory, a trial of the webhook', () => {
     expect(it.sent.map(({ url }) => url)).to.deep.equal([URL, URL, URL, URL, other]);
   });
 
-  it('is refused without a URL, and for one that must not be called', async () => {
+  it('is rejected without a URL and for a forbidden URL', async () => {
     const { it, trial } = fixture();
     expect(await trial({}, context())).to.include({ rejected: 'logs/invalid-webhook-url', kind: 'invalid' });
     it.refusal = 'it is in a private network';
@@ -244,7 +244,7 @@ describe('in memory, a trial of the webhook', () => {
     expect(it.sent).to.have.length(0);
   });
 
-  it('is made once by a request that comes again, and not by another one under its key', async () => {
+  it('is sent once per idempotency key, which must not be reused for another body', async () => {
     const { it, trial } = fixture();
     const how = context('trial-1', 'body-1');
     const first = await trial({ webhookUrl: URL }, how);
@@ -257,7 +257,7 @@ describe('in memory, a trial of the webhook', () => {
     expect(it.sent).to.have.length(1);
   });
 
-  it('waits in small number for receivers that do not answer, and is possible again when they have', async () => {
+  it('is limited to five concurrent deliveries', async () => {
     const { it, trial } = fixture();
     let answer = () => {};
     it.answered = new Promise((resolve) => {

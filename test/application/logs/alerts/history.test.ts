@@ -1,10 +1,10 @@
-/** The history of alerts: newest first, page by page, and what became of each. */
+/** The alert history: newest first, in pages, with the outcome of each alert. */
 import { expect } from 'chai';
 import { createAlertHistory } from '../../../../application/logs/alerts/history.js';
 import type { Rows } from '../../../../application/ports/index.js';
 import { taken } from '../../../support/memory-ingest.js';
 
-describe('the history of alerts', () => {
+describe('the alert history', () => {
   const row = (id: string, raisedAt: number, more = {}) => ({
     _id: id,
     _at: { toBigInt: () => BigInt(raisedAt) },
@@ -18,7 +18,7 @@ describe('the history of alerts', () => {
   type Compared = { $lt: number | string } | number;
   type Older = { $or: [{ raisedAt: Compared }, { raisedAt: number; _id: { $lt: string } }] };
 
-  function history(all: readonly ReturnType<typeof row>[], inStep = true) {
+  function history(all: readonly ReturnType<typeof row>[], isCaughtUp = true) {
     const waited: bigint[] = [];
     const rows: Rows = {
       async find<Row>(_: string, { filter, sort, limit }: Parameters<Rows['find']>[1]) {
@@ -38,13 +38,13 @@ describe('the history of alerts', () => {
       latestOf: () => 70n,
       async wait(_: string, position: bigint) {
         waited.push(position);
-        return inStep;
+        return isCaughtUp;
       },
     };
     return { read: createAlertHistory({ rows, projectionProgress }), waited };
   }
 
-  it('is told newest first, page by page, none left out or told twice', async () => {
+  it('lists alerts newest first, in pages without gaps or duplicates', async () => {
     const all = [row('a', 10), row('b', 30), row('c', 30), row('d', 20), row('e', 40)];
     const { read } = history(all);
     for (const limit of [1, 2, 3]) {
@@ -65,7 +65,7 @@ describe('the history of alerts', () => {
     expect(taken(await read({ limit: 5 })).position).to.equal(40n);
   });
 
-  it('says of each what it was about, and what became of it', async () => {
+  it('describes each alert with its resolution and delivery', async () => {
     const delivery = { at: 5000, attempts: 2, status: 500, reason: 'it answered 500' };
     const resolved = { state: 'resolved', resolvedAt: 4000, resolution: 'recovered', delivery };
     const { read } = history([
@@ -105,7 +105,7 @@ describe('the history of alerts', () => {
     ]);
   });
 
-  it('waits for what this node wrote and the caller has seen, and says when it is behind', async () => {
+  it('waits for writes of this node and of the caller, and reports "pending" when behind', async () => {
     const { read, waited } = history([], false);
     expect(taken(await read({ limit: 1 })).consistency).to.equal('pending');
     await read({ limit: 1, seen: 90n });
@@ -113,7 +113,7 @@ describe('the history of alerts', () => {
     expect(taken(await history([]).read({ limit: 1 }))).not.to.have.property('consistency');
   });
 
-  it('takes no cursor that it did not give', async () => {
+  it('rejects malformed cursors', async () => {
     const { read } = history([]);
     for (const cursor of ['', 'x', '12', '12.', '.a', 'x12.a', '12.a b', `12.${'a'.repeat(65)}`, '12345678901234567.a'])
       expect(await read({ limit: 1, cursor }), cursor).to.include({

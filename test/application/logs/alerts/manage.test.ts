@@ -1,4 +1,4 @@
-/** Alerts over HTTP and both stores: one whatever the number of nodes, its history, delivery that survives. */
+/** Alerting over HTTP and both stores: one alert for all nodes, its history, and delivery that survives crashes. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ describe('alerting', function () {
   const alerting = useAlerting();
   const { start, put, history, projectionProgress, on } = alerting;
 
-  it('raises an alert at once when the policy that finds it is set, and delivers it signed', async () => {
+  it('raises an alert as soon as the policy is set, and delivers it signed', async () => {
     const node = await start({ secret: 'between us' });
     alerting.now.errors = 25;
     await put(node, on());
@@ -39,7 +39,7 @@ describe('alerting', function () {
     expect(alerts[0]?.webhook).to.include({ delivered: true, attempts: 1, status: 204 });
   });
 
-  it('raises one alert for many nodes that look at once, and after restarts of them', async () => {
+  it('raises one alert for concurrent evaluations on many nodes, and after restarts', async () => {
     const [one, other] = [await start(), await start()];
     await put(one, on());
     alerting.now.errors = 25;
@@ -52,7 +52,7 @@ describe('alerting', function () {
     expect(alerting.receiver.received).to.have.length(1);
   });
 
-  it('looks again by the clock, on its own', async () => {
+  it('evaluates at the configured interval', async () => {
     const node = await start();
     await put(node, { ...on(), intervalMs: 1000 });
     alerting.now.errors = 25;
@@ -63,7 +63,7 @@ describe('alerting', function () {
     expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(Date.parse(alerts[0]?.triggeredAt ?? ''));
   });
 
-  it('notices a policy that another node changed', async () => {
+  it('applies a policy changed on another node', async () => {
     const leader = await start();
     await leader.evaluate();
     const other = await start();
@@ -72,7 +72,7 @@ describe('alerting', function () {
     await alerting.receiver.came(1);
   });
 
-  it('raises no_logs when nothing has come for long enough, and resolves it when turned off', async () => {
+  it('raises no_logs after silence, and resolves it when the rule is disabled', async () => {
     const node = await start();
     alerting.now.lastRecordAt = Date.now() - 61_000;
     await put(node, { ...on(), noLogsThresholdMinutes: 1 });
@@ -85,7 +85,7 @@ describe('alerting', function () {
     expect((await history(node)).alerts[0]).to.include({ state: 'resolved', resolution: 'disabled' });
   });
 
-  it('marks an alert whose trouble goes on past the cooldown as repeated', async () => {
+  it('marks an alert that continues after the cooldown as repeated', async () => {
     const node = await start();
     alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
@@ -97,7 +97,7 @@ describe('alerting', function () {
     expect(alerts.map(({ id }) => id)).to.include(before?.repeatedBy);
   });
 
-  it('lists alerts page by page, newest first', async () => {
+  it('lists alerts in pages, newest first', async () => {
     const node = await start();
     alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
@@ -119,7 +119,7 @@ describe('alerting', function () {
     expect((await history(node, '?limit=5000')).limit).to.equal(1000);
   });
 
-  it('has a history that a rebuild comes to as well', async () => {
+  it('has the same history after a rebuild', async () => {
     const node = await start();
     alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
@@ -131,7 +131,7 @@ describe('alerting', function () {
     expect(await node.kernel.lifecycle.check(alertHistory, { signal })).to.deep.equal([]);
   });
 
-  it('records a delivery that was given up, and why', async () => {
+  it('records a failed delivery with its reason', async () => {
     const node = await start();
     alerting.now.errors = 25;
     alerting.receiver.respond = answer(500);
@@ -141,7 +141,7 @@ describe('alerting', function () {
     expect(alerts[0]?.webhook.reason).to.equal('the receiver answered 500');
   });
 
-  it('delivers after a stop in the middle of it, under the same delivery id', async () => {
+  it('delivers again with the same delivery id after a stop during delivery', async () => {
     const first = await start();
     alerting.now.errors = 25;
     alerting.receiver.respond = () => {};
@@ -158,7 +158,7 @@ describe('alerting', function () {
     ]);
   });
 
-  it('delivers what a node that was killed in the middle of it has raised', async () => {
+  it('delivers the alert of a node that was killed during delivery', async () => {
     const program = fileURLToPath(new URL('./alert-process.js', import.meta.url));
     const name = randomUUID();
     const child = killOnExit(
@@ -181,7 +181,7 @@ describe('alerting', function () {
     expect(alerting.receiver.received).to.have.length(2);
   });
 
-  it('delivers nothing a second time, though its reaction is run again', async () => {
+  it('does not deliver again when the reaction runs again', async () => {
     const node = await start();
     alerting.now.errors = 25;
     await put(node, on());
@@ -193,7 +193,7 @@ describe('alerting', function () {
     expect(alerting.receiver.received).to.have.length(1);
   });
 
-  it('sends a test once for one Idempotency-Key', async () => {
+  it('sends one test webhook per Idempotency-Key', async () => {
     const node = await start();
     const test = (body: object) => node.ask('POST', '/api/alerts/test-webhook', body, { 'Idempotency-Key': 'once' });
     const first = await test({ webhookUrl: alerting.receiver.url });
@@ -202,17 +202,17 @@ describe('alerting', function () {
     expect(alerting.receiver.received).to.have.length(1);
   });
 
-  it('tries the webhook out: delivered, failed, refused, or none there', async () => {
+  it('reports a test webhook as delivered, failed, rejected, or without a URL', async () => {
     const node = await start();
     const test = (body?: unknown) => node.ask('POST', '/api/alerts/test-webhook', body);
     expect((await test({})).status).to.equal(400);
     expect((await test()).status).to.equal(400);
     expect((await test({ webhookUrl: 7 })).status).to.equal(400);
     expect((await test({ webhookUrl: 'http://169.254.169.254/' })).body.error).to.match(/link-local/);
-    const given = await test({ webhookUrl: alerting.receiver.url });
-    expect(given.status).to.equal(200);
-    expect(given.body).to.deep.include({ ok: true, targetUrl: alerting.receiver.url, status: 204 });
-    expect(Date.parse(given.body.sentAt)).to.be.closeTo(Date.now(), 5000);
+    const delivered = await test({ webhookUrl: alerting.receiver.url });
+    expect(delivered.status).to.equal(200);
+    expect(delivered.body).to.deep.include({ ok: true, targetUrl: alerting.receiver.url, status: 204 });
+    expect(Date.parse(delivered.body.sentAt)).to.be.closeTo(Date.now(), 5000);
     expect(JSON.parse(alerting.receiver.received[0]?.body ?? '')).to.include({
       source: 'annals-logs',
       rule: 'test',
@@ -226,7 +226,7 @@ describe('alerting', function () {
     expect((await test({})).body.error).to.match(/did not answer within 50 ms/);
   });
 
-  it('answers a test of the webhook within 10 s, whatever the receiver does', async () => {
+  it('answers a test webhook within 10 s, whatever the receiver does', async () => {
     const node = await start();
     const patient = { webhookTimeoutMs: 60_000, webhookRetryAttempts: 10, webhookBackoffMs: 10_000 };
     await put(node, { webhookUrl: alerting.receiver.url, ...patient });
@@ -247,7 +247,7 @@ describe('alerting', function () {
     alerting.receiver.respond = (response, count) => behaviours[count - 1]?.(response, 1);
     const outcomes = await Promise.all(behaviours.map(tried));
     expect(outcomes.map(([status]) => status).toSorted()).to.deep.equal([200, 502, 502]);
-    const errors = outcomes.map(([, told]) => String(told)).join();
+    const errors = outcomes.map(([, error]) => String(error)).join();
     expect(errors)
       .to.match(/the receiver answered 503/)
       .and.match(/did not answer within \d+ ms/);

@@ -1,4 +1,4 @@
-/** The policy of alerting over HTTP and both stores: on every node, changed in part, refused by name. */
+/** The alert policy over HTTP and both stores: shared by all nodes, changed in part, validated by field. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { alertPolicyAggregate } from '../../../../application/logs/alerts/aggregates.js';
@@ -7,12 +7,12 @@ import { alertPolicy } from '../../../../domain/logs/alert-policy.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
 import { useAlerting } from './alert-node.js';
 
-describe('the policy of alerting', function () {
+describe('the alert policy over HTTP', function () {
   this.timeout(120_000);
   const alerting = useAlerting();
   const { start, put, on } = alerting;
 
-  it('answers the policy with its defaults', async () => {
+  it('has defaults', async () => {
     const { status, body } = await (await start()).ask('GET', '/api/alerts/config');
     expect(status).to.equal(200);
     expect(body.policy).to.include({
@@ -23,7 +23,7 @@ describe('the policy of alerting', function () {
     });
   });
 
-  it('changes the policy in part, on every node, and keeps the URL sealed in the log', async () => {
+  it('is changed in part, applies on every node, and stores the URL encrypted', async () => {
     const [one, other] = [await start(), await start()];
     await other.ask('GET', '/api/alerts/config');
     const { status, body, headers } = await put(one, { ...on(), windowMinutes: 7 });
@@ -42,7 +42,7 @@ describe('the policy of alerting', function () {
       .and.not.include('127.0.0.1');
   });
 
-  it('answers a repeated change with its first outcome', async () => {
+  it('answers a repeated change with its first result', async () => {
     const node = await start();
     const headers = { 'Idempotency-Key': randomUUID() };
     const first = await put(node, { windowMinutes: 7 }, headers);
@@ -52,7 +52,7 @@ describe('the policy of alerting', function () {
     expect((await put(node, { windowMinutes: 9 }, headers)).status).to.equal(422);
   });
 
-  it("remembers a keyed change of nothing, too: repeated later, it undoes nobody else's", async () => {
+  it('remembers a keyed change without effect, whose repetition does not undo later changes', async () => {
     const [node, other] = [await start(), await start()];
     const headers = { 'Idempotency-Key': randomUUID() };
     await put(node, { windowMinutes: 8 });
@@ -67,7 +67,7 @@ describe('the policy of alerting', function () {
     }
   });
 
-  it('remembers a change though hundreds came since, on a node that has not seen it', async () => {
+  it('recognises a repeated change after hundreds of others, on a node that never loaded the policy', async () => {
     const [node, other] = [await start(), await start()];
     const headers = { 'Idempotency-Key': randomUUID() };
     const first = await put(node, { windowMinutes: 7 }, headers);
@@ -86,7 +86,7 @@ describe('the policy of alerting', function () {
     expect((await other.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(9);
   });
 
-  it('refuses what is wrong by name, and changes nothing then', async () => {
+  it('rejects invalid changes by field name, and changes nothing', async () => {
     const node = await start();
     const wrong: [unknown, RegExp][] = [
       [{ intervalMs: 999 }, /intervalMs/],
@@ -112,7 +112,7 @@ describe('the policy of alerting', function () {
     expect(await node.kernel.log.read('logs.policy-main')).to.equal('missing');
   });
 
-  it('takes a URL in a private range only where that is allowed', async () => {
+  it('accepts a URL in a private range only if allowed', async () => {
     const strict = await start({ allowPrivate: false });
     const refused = await put(strict, on());
     expect(refused.status).to.equal(400);

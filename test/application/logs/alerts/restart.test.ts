@@ -1,4 +1,4 @@
-/** Alerting after a start: how much of the log it reads does not grow with what was changed and raised. */
+/** Alerting after a restart reads a bounded part of its streams. */
 import { expect } from 'chai';
 import { createAggregateStore } from '../../../../application/command/aggregate-store.js';
 import { alertAggregate, currentAlertPolicy } from '../../../../application/logs/alerts/aggregates.js';
@@ -8,8 +8,8 @@ import { memoryAlerts as fixture } from './memory-alerts.js';
 
 const URL = 'https://hooks.example.com/T0/secret';
 
-describe('in memory, alerting after a start', () => {
-  it('reads little of its streams after a start, however often it was changed and raised', async () => {
+describe('in memory, alerting after a restart', () => {
+  it('reads at most 1,000 events, however often the policy changed and alerts were raised', async () => {
     const world = memoryWorld();
     const one = fixture(world);
     await one.set({ enabled: true, webhookUrl: URL, cooldownMs: 0, intervalMs: 1000 });
@@ -22,8 +22,8 @@ describe('in memory, alerting after a start', () => {
     const read: number[] = [];
     const log: typeof other.log = {
       ...other.log,
-      async read(...asked) {
-        const found = await other.log.read(...asked);
+      async read(...args) {
+        const found = await other.log.read(...args);
         read.push(found.length);
         return found;
       },

@@ -1,4 +1,4 @@
-/** Requests with a key on their way into a log in memory: stored once, whatever goes wrong on the way. */
+/** Idempotent ingest over a log in memory: stored once despite failures. */
 import { expect } from 'chai';
 import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
@@ -6,7 +6,7 @@ import { withoutJitter } from '../../../support/fake-clock.js';
 import { DAY, failure, lines, type MemoryIntake, memoryIntake, taken } from '../../../support/memory-ingest.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('in memory, a request with a key', () => {
+describe('in memory, an ingest request with an idempotency key', () => {
   let world: MemoryIntake['world'];
   let kernel: MemoryIntake['kernel'];
   let time: MemoryIntake['time'];
@@ -20,7 +20,7 @@ describe('in memory, a request with a key', () => {
   const text = lines({ message: 'a' }, { message: 'b', audit: true });
   const both = [requestStream('request-1', false), requestStream('request-1', true)];
 
-  it('is stored once, and answered alike whenever it comes again', async () => {
+  it('is stored once and answered alike when repeated', async () => {
     const [one, other] = [ingestOf(), ingestOf()];
     const first = taken(await one.post(`${text}\nnonsense`, 'lines', 'api', how));
     expect(first.receipt).to.deep.include({ accepted: 2, rejected: 1 });
@@ -33,21 +33,21 @@ describe('in memory, a request with a key', () => {
     expect(one.told).to.deep.equal(both.map((stream) => [stream, 1]));
   });
 
-  it('costs the log its appends and nothing more', async () => {
+  it('costs only its appends', async () => {
     let reads = 0;
     const ingest = ingestOf({
-      read: (...asked) => {
+      read: (...args) => {
         reads++;
-        return kernel.log.read(...asked);
+        return kernel.log.read(...args);
       },
     });
     taken(await ingest.post(text, 'lines', 'api', how));
     expect(reads).to.equal(0);
     taken(await ingest.post(text, 'lines', 'api', how));
-    expect(reads, 'what it was answered, and how much of each stream is there').to.equal(3);
+    expect(reads, 'the first answer and the length of both streams').to.equal(3);
   });
 
-  it('is not another one under its key', async () => {
+  it('is rejected if the key was used for another body', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(text, 'lines', 'api', how));
     expect(await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'other'))).to.include({
@@ -57,7 +57,7 @@ describe('in memory, a request with a key', () => {
     expect(await stored()).to.deep.equal(['a', 'b']);
   });
 
-  it('is completed by its repetition wherever it was broken off', async () => {
+  it('is completed by a repetition, wherever it was interrupted', async () => {
     const large = lines(
       ...Array.from({ length: 24 }, (_, nth) => ({
         message: `m${nth}`,
@@ -67,10 +67,10 @@ describe('in memory, a request with a key', () => {
     );
     for (const appends of [1, 2, 3]) {
       world.all.length = 0;
-      let left = appends;
+      let remaining = appends;
       const crashing = ingestOf(
         {
-          append: (...given) => (left-- > 0 ? kernel.log.append(...given) : Promise.reject(new Error('killed'))),
+          append: (...args) => (remaining-- > 0 ? kernel.log.append(...args) : Promise.reject(new Error('killed'))),
         },
         10_000_000,
       );
@@ -82,12 +82,12 @@ describe('in memory, a request with a key', () => {
     }
   });
 
-  it('is there once though answers got lost, and tried again while the log is away', async () => {
+  it('is stored once if answers of the log are lost', async () => {
     let calls = 0;
     const ingest = ingestOf({
-      async append(...given) {
-        const outcome = await kernel.log.append(...given);
-        if (++calls % 2 === 1) throw new UnavailableError('the answer got lost');
+      async append(...args) {
+        const outcome = await kernel.log.append(...args);
+        if (++calls % 2 === 1) throw new UnavailableError('answer lost');
         return outcome;
       },
     });
@@ -95,7 +95,7 @@ describe('in memory, a request with a key', () => {
     expect(await stored()).to.deep.equal(['a', 'b']);
   });
 
-  it('has expired when its records have', async () => {
+  it('is rejected as expired after its records expired', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(text, 'lines', 'api', how));
     await kernel.log.tombstone(both[0]!);
@@ -105,32 +105,34 @@ describe('in memory, a request with a key', () => {
     });
   });
 
-  it('has expired, or is to be sent again, when what was first under its key is gone as it is looked for', async () => {
-    for (const [found, wanted] of [
+  it('is rejected as expired or unavailable if the first request under its key cannot be found after a conflict', async () => {
+    for (const [found, expected] of [
       ['deleted', 'logs/request-expired'],
       ['missing', 'UnavailableError'],
       [[], 'UnavailableError'],
     ] as const) {
       const ingest = ingestOf({ append: async () => ({ outcome: 'conflict' }), read: async () => found });
       const done = await ingest.post(text, 'lines', 'api', how).catch((error) => error);
-      expect(done.rejected ?? done.name, String(found)).to.equal(wanted);
+      expect(done.rejected ?? done.name, String(found)).to.equal(expected);
     }
   });
 
-  it('is to be sent again when its day is held to be over before it begins, and has expired only where it began', async () => {
-    const keyed = { ...context(), fingerprint: 'print' };
-    for (const kept of ['batch', 'audit']) {
-      const subject = `logs.${kept}-api-20260301`;
+  it('fails as unavailable if the key of its day is destroyed', async () => {
+    const withFingerprint = { ...context(), fingerprint: 'print' };
+    for (const bucket of ['batch', 'audit']) {
+      const subject = `logs.${bucket}-api-20260301`;
       await kernel.vault.create(subject);
       await kernel.vault.destroy(subject);
-      const text = lines({ message: 'a', audit: kept === 'audit' });
-      for (const asked of [context(), keyed])
-        expect(await failure(ingestOf().post(text, 'lines', 'api', asked)), kept).to.be.instanceOf(UnavailableError);
+      const text = lines({ message: 'a', audit: bucket === 'audit' });
+      for (const request of [context(), withFingerprint])
+        expect(await failure(ingestOf().post(text, 'lines', 'api', request)), bucket).to.be.instanceOf(
+          UnavailableError,
+        );
     }
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('is answered as ever when only its audit records have expired', async () => {
+  it('is answered alike if only its audit records expired', async () => {
     const first = taken(await ingestOf().post(text, 'lines', 'api', how));
     await kernel.log.tombstone(both[1]!);
     const again = ingestOf();
@@ -140,11 +142,11 @@ describe('in memory, a request with a key', () => {
     expect(again.told).to.deep.equal([]);
   });
 
-  it('is answered when its audit records expire while they are stored', async () => {
+  it('is answered if its audit records expire while they are stored', async () => {
     const ingest = ingestOf({
-      async append(stream, ...given) {
+      async append(stream, ...args) {
         if (stream === both[1]) await kernel.log.tombstone(stream);
-        return kernel.log.append(stream, ...given);
+        return kernel.log.append(stream, ...args);
       },
     });
     const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', how));
@@ -153,14 +155,14 @@ describe('in memory, a request with a key', () => {
     expect(ingest.told).to.deep.equal([[both[0], 1]]);
   });
 
-  it('is tried again a few times only while the log is away, or says what can not be', async () => {
+  it('is retried while the log is away, and a few times after impossible conflicts', async () => {
     const tries = async (between: Partial<EventLog>) => {
       let calls = 0;
       const ingest = ingestOf({
         ...between,
-        append: async (...given) => {
+        append: async (...args) => {
           calls++;
-          return between.append?.(...given) ?? kernel.log.append(...given);
+          return between.append?.(...args) ?? kernel.log.append(...args);
         },
       });
       const failed = await withoutJitter(() => failure(ingest.post(text, 'lines', 'api', how)));
@@ -177,11 +179,11 @@ describe('in memory, a request with a key', () => {
     const tried = await tries({ append: long }).finally(() => {
       performance.now = now;
     });
-    expect(tried, 'the request has no time left').to.equal(1);
-    // Others are said to be there, and never are.
+    expect(tried, 'the time of the request is used up').to.equal(1);
+    // A conflict is reported although the stream has no other events.
     expect(await tries({ append: async () => ({ outcome: 'conflict' }) })).to.equal(1);
-    const conflicting: EventLog['append'] = async (stream, ...given) =>
-      stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...given);
+    const conflicting: EventLog['append'] = async (stream, ...args) =>
+      stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...args);
     expect(await tries({ append: conflicting })).to.equal(1 + 10);
     expect(await stored()).to.deep.equal(['a']);
   });

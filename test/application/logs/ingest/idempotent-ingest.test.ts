@@ -1,4 +1,6 @@
-/** Keyed requests over several nodes, lost answers and crashes: stored once, and answered what the first was. */
+/**
+ * Idempotent ingest on several nodes, with lost answers and crashes: stored once, and answered like the first request.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -9,7 +11,7 @@ import { type EventLog, UnavailableError } from '../../../../application/ports/i
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../../support/log-node.js';
 
-describe('a request with an Idempotency-Key', () => {
+describe('an ingest request with an Idempotency-Key', () => {
   let servers: Servers;
   let nodes: readonly LogsNode[];
   let commandId: string;
@@ -27,7 +29,7 @@ describe('a request with an Idempotency-Key', () => {
     commandId = randomUUID();
   });
 
-  /** A node's ingest, each with a clock of its own and perhaps a log that fails. */
+  /** The ingest of a node, with its own clock and optionally a failing append. */
   function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
     const { vault, streams, projectionProgress, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
@@ -57,16 +59,16 @@ describe('a request with an Idempotency-Key', () => {
   const lines = (...records: readonly object[]) =>
     records.map((each) => JSON.stringify({ run: commandId, ...each })).join('\n');
 
-  it('is not stored when its sender has gone before', async () => {
+  it('is not stored if its client has disconnected', async () => {
     const context = { ...nodes[0]!.kernel.systemContext('test'), commandId };
     const ingest = ingestOf(nodes[0]!, FIRST);
-    const gone = await ingest.post(lines({ message: 'late' }), 'lines', 'api', context, AbortSignal.abort());
-    expect(gone).to.have.property('rejected');
+    const aborted = await ingest.post(lines({ message: 'aborted' }), 'lines', 'api', context, AbortSignal.abort());
+    expect(aborted).to.have.property('rejected');
     await receipt(ingest, lines({ message: 'in time' }));
     expect(await messages(commandId)).to.deep.equal(['in time']);
   });
 
-  it('is stored once, whichever nodes it comes to at once, and answered alike', async () => {
+  it('is stored once by concurrent requests to several nodes, and answered alike', async () => {
     const body = `${lines({ message: 'a' }, { message: 'b', audit: true })}\nno record`;
     const both = nodes.map((node, index) => ingestOf(node, index ? SECOND : FIRST));
     const receipts = await Promise.all([...both, ...both, ...both].map((ingest) => receipt(ingest, body)));
@@ -77,7 +79,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(both.reduce((sum, ingest) => sum + ingest.totals().accepted, 0)).to.equal(2);
   });
 
-  it('is not mistaken for another one under its key', async () => {
+  it('is rejected if the key was used for another body', async () => {
     const both = nodes.map((node) => ingestOf(node, FIRST));
     const bodies = [lines({ message: 'a' }), lines({ message: 'b', audit: true })];
     const done = await Promise.all(both.map((ingest, index) => post(ingest, bodies[index]!)));
@@ -87,7 +89,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await messages(commandId)).to.have.length(1);
   });
 
-  it('is remembered when nothing of it was taken', async () => {
+  it('is remembered even if it contained no valid record', async () => {
     const both = nodes.map((node, index) => ingestOf(node, index ? SECOND : FIRST));
     const first = await receipt(both[0]!, 'nonsense');
     expect(first).to.deep.include({ accepted: 0, rejected: 1 });
@@ -96,47 +98,47 @@ describe('a request with an Idempotency-Key', () => {
     expect(await messages(commandId)).to.deep.equal([]);
   });
 
-  it('is there once when the answer of the log got lost', async () => {
+  it('is stored once if an answer of the log is lost', async () => {
     const [node] = nodes as [LogsNode];
-    let lost = 0;
-    const ingest = ingestOf(node, FIRST, async (...given) => {
-      const outcome = await node.kernel.log.append(...given);
-      if (lost++ === 0) throw new UnavailableError('the answer got lost');
+    let calls = 0;
+    const ingest = ingestOf(node, FIRST, async (...args) => {
+      const outcome = await node.kernel.log.append(...args);
+      if (calls++ === 0) throw new UnavailableError('answer lost');
       return outcome;
     });
     expect(await receipt(ingest, lines({ message: 'a' }))).to.deep.include({ accepted: 1 });
-    expect(lost).to.equal(2);
+    expect(calls).to.equal(2);
     expect(await messages(commandId)).to.deep.equal(['a']);
   });
 
-  it('is completed by its repetition, wherever a crash broke it off', async () => {
+  it('is completed by a repetition after a crash', async () => {
     const text = 'x'.repeat(60_000);
     const records = Array.from({ length: 30 }, (_, n) => ({
       message: `m${100 + n}`,
       audit: n % 2 === 0,
       text,
     }));
-    const wanted = records.map(({ message }) => message);
+    const expected = records.map(({ message }) => message);
     const [node, other] = nodes as [LogsNode, LogsNode];
     for (let appends = 1; appends <= 3; appends++) {
       commandId = randomUUID();
       const body = lines(...records);
-      let left = appends;
-      const crashing = ingestOf(node, FIRST, async (...given) => {
-        if (left-- <= 0) throw new Error('killed');
-        return node.kernel.log.append(...given);
+      let remaining = appends;
+      const crashing = ingestOf(node, FIRST, async (...args) => {
+        if (remaining-- <= 0) throw new Error('killed');
+        return node.kernel.log.append(...args);
       });
       expect(await post(crashing, body).catch(({ message }) => message)).to.equal('killed');
       const again = await Promise.all([receipt(ingestOf(other, SECOND), body), receipt(ingestOf(node, SECOND), body)]);
       for (const each of again)
         expect(each).to.deep.include({ accepted: 30, receivedAt: new Date(FIRST).toISOString() });
-      expect(await messages(commandId), `after ${appends} appends`).to.deep.equal(wanted);
+      expect(await messages(commandId), `after ${appends} appends`).to.deep.equal(expected);
       const stream = await node.kernel.log.read(requestStream(commandId, true));
       expect(stream).to.be.an('array').with.length(2);
     }
   });
 
-  it('fails as unavailable while the log is away', async () => {
+  it('fails as unavailable during an outage of the log', async () => {
     const away: EventLog['append'] = async () => {
       throw new UnavailableError('away');
     };

@@ -1,4 +1,4 @@
-/** Records on their way into a log in memory: taken in, and told of. */
+/** Ingest of records into a log in memory: receipts, limits and failures. */
 import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
 import { type RecordedEvent, UnavailableError, UndecryptableError } from '../../../../application/ports/index.js';
@@ -7,7 +7,7 @@ import { recordText } from '../../../support/log-node.js';
 import { failure, lines, type MemoryIntake, memoryIntake, NOON, taken } from '../../../support/memory-ingest.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('in memory, ingest', () => {
+describe('in memory, log ingest', () => {
   let world: MemoryIntake['world'];
   let kernel: MemoryIntake['kernel'];
   let ingestOf: MemoryIntake['ingestOf'];
@@ -16,7 +16,7 @@ describe('in memory, ingest', () => {
     ({ world, kernel, ingestOf, stored } = memoryIntake());
   });
 
-  it('says what it took, and what not, by lines', async () => {
+  it('reports accepted and rejected records by line', async () => {
     const ingest = ingestOf();
     const text = `${lines({ message: 'a' }, { message: 'b', audit: true })}\nnonsense\n[]`;
     const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', context()));
@@ -40,20 +40,20 @@ describe('in memory, ingest', () => {
     expect(ingest.waits).to.deep.equal([['logs.records', ingested.position]]);
   });
 
-  it('says of each batch which service and release took it, and on whose request', async () => {
+  it('records service, release and command id of each batch', async () => {
     const how = context();
     taken(await ingestOf().post(lines({ message: 'a' }), 'lines', 'api', how));
     const [batch] = (await kernel.log.read('logs.batch-api-2026-03-01-12')) as readonly RecordedEvent[];
     expect(batch!.metadata).to.deep.include({ service: 'logs', release: 'test', commandId: how.commandId });
   });
 
-  it('says when the index has not seen in time what was taken', async () => {
-    const late = ingestOf({}, undefined, false);
-    const { ingested } = taken(await late.post(lines({ message: 'a' }), 'lines', 'api', context()));
+  it('reports records that the index does not show in time as not visible', async () => {
+    const lagging = ingestOf({}, undefined, false);
+    const { ingested } = taken(await lagging.post(lines({ message: 'a' }), 'lines', 'api', context()));
     expect(ingested).to.deep.equal({ receivedAt: NOON, position: await kernel.head(), visible: false });
   });
 
-  it('takes nothing under a key that is damaged, with an Idempotency-Key or without, and goes on with the next', async () => {
+  it('stores nothing under a corrupt key, and continues with the next producer', async () => {
     const ingest = ingestOf();
     const { create } = world.keys;
     world.keys.create = async (subject, fresh) => {
@@ -61,15 +61,15 @@ describe('in memory, ingest', () => {
       return create(subject, fresh);
     };
     const text = lines({ message: 'a' });
-    for (const asked of [context(), { ...context(), fingerprint: 'print' }])
-      expect(await failure(ingest.post(text, 'lines', 'api', asked))).to.be.instanceOf(UnavailableError);
+    for (const request of [context(), { ...context(), fingerprint: 'print' }])
+      expect(await failure(ingest.post(text, 'lines', 'api', request))).to.be.instanceOf(UnavailableError);
     expect(ingest.totals()).to.deep.equal({ accepted: 0, rejected: 0, waitingBytes: 0 });
     expect(kernel.unopened()).to.equal(1);
     taken(await ingest.post(text, 'lines', 'other', context()));
     expect(await stored()).to.deep.equal(['a']);
   });
 
-  it('refuses what is no JSON, too many records, and what there is no room for', async () => {
+  it('rejects invalid JSON, too many records, and requests beyond its memory budget', async () => {
     const ingest = ingestOf({}, 1000);
     expect(await ingest.post('{', 'json', 'api', context())).to.include({
       rejected: 'logs/not-json',
@@ -95,30 +95,30 @@ describe('in memory, ingest', () => {
     expect(ingest.totals()).to.include({ accepted: 1, rejected: 0 });
   });
 
-  it('stores nothing of a caller who has gone, and gives its room back when it fails', async () => {
+  it('stores nothing for an aborted request, and frees its memory on failure', async () => {
     const ingest = ingestOf();
-    const gone = await ingest.post(lines({ a: 1 }), 'lines', 'api', context(), AbortSignal.abort());
-    expect(gone).to.include({ rejected: 'logs/request-abandoned' });
+    const aborted = await ingest.post(lines({ a: 1 }), 'lines', 'api', context(), AbortSignal.abort());
+    expect(aborted).to.include({ rejected: 'logs/request-abandoned' });
     expect(world.all).to.have.length(0);
     const broken = ingestOf({ append: () => Promise.reject(new Error('broken')) });
     expect(String(await failure(broken.post(lines({ a: 1 }), 'lines', 'api', context())))).to.include('broken');
     expect(broken.totals()).to.deep.equal({ accepted: 0, rejected: 0, waitingBytes: 0 });
   });
 
-  it('takes a piece of a file with how far it was read', async () => {
+  it('stores records of a file with the offset read so far', async () => {
     const ingest = ingestOf();
-    const given: Records = {
+    const records: Records = {
       producerId: 'host',
       records: [recordText({ message: 'a' }), recordText({ message: 'b' })],
       rejected: 1,
       source: { id: 'file-1', offset: 99 },
     };
-    expect(taken(await ingest.take(given, context()))).to.deep.include({ receivedAt: NOON, visible: true });
+    expect(taken(await ingest.take(records, context()))).to.deep.include({ receivedAt: NOON, visible: true });
     expect(ingest.totals()).to.deep.equal({ accepted: 2, rejected: 1, waitingBytes: 0 });
     const data = world.all.at(-1)!.data as { source?: object };
     expect(data.source).to.deep.equal({ id: 'file-1', offset: 99 });
     const full = ingestOf({}, 100);
     full.bodies.reserve('ada').acquire(80);
-    expect(await full.take(given, context())).to.include({ rejected: 'logs/queue-full' });
+    expect(await full.take(records, context())).to.include({ rejected: 'logs/queue-full' });
   });
 });

@@ -1,4 +1,4 @@
-/** Log files as loggers write them, and as crashes leave them. */
+/** Log files of common loggers, whole and corrupt. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -14,16 +14,16 @@ async function read(name: string) {
   const records = body.records.map(({ json }) => parseRecord(json, 'api', RECEIVED));
   return {
     ...body,
-    shown: records.map(({ instant, level, event }) => [new Date(instant).toISOString(), level, event]),
+    entries: records.map(({ instant, level, event }) => [new Date(instant).toISOString(), level, event]),
     correlations: records.map(({ correlationId }) => correlationId),
   };
 }
 
-describe('the file of a logger', () => {
-  it('is understood from pino', async () => {
-    const { shown, correlations, rejected } = await read('pino');
+describe('a log file', () => {
+  it('is parsed from pino', async () => {
+    const { entries, correlations, rejected } = await read('pino');
     expect(rejected).to.equal(0);
-    expect(shown).to.deep.equal([
+    expect(entries).to.deep.equal([
       ['2025-11-21T10:00:00.123Z', 'INFO', 'incoming request'],
       ['2025-11-21T10:00:00.140Z', 'ERROR', 'request failed'],
       ['2025-11-21T10:00:00.141Z', 'DEBUG', 'query'],
@@ -32,8 +32,8 @@ describe('the file of a logger', () => {
     expect(correlations).to.deep.equal([undefined, 'req-1', undefined, undefined]);
   });
 
-  it('is understood from winston', async () => {
-    expect((await read('winston')).shown).to.deep.equal([
+  it('is parsed from winston', async () => {
+    expect((await read('winston')).entries).to.deep.equal([
       ['2025-11-21T10:00:00.500Z', 'INFO', 'listening on 8080'],
       ['2025-11-21T10:00:01.250Z', 'WARN', 'slow query'],
       ['2025-11-21T10:00:02.000Z', 'ERROR', 'payment declined'],
@@ -41,9 +41,9 @@ describe('the file of a logger', () => {
     ]);
   });
 
-  it('is understood from bunyan', async () => {
-    const { shown, correlations } = await read('bunyan');
-    expect(shown).to.deep.equal([
+  it('is parsed from bunyan', async () => {
+    const { entries, correlations } = await read('bunyan');
+    expect(entries).to.deep.equal([
       ['2025-11-21T10:00:00.000Z', 'INFO', 'job started'],
       ['2025-11-21T10:00:00.750Z', 'WARN', 'retrying'],
       ['2025-11-21T10:00:01.000Z', 'ERROR', 'job failed'],
@@ -51,8 +51,8 @@ describe('the file of a logger', () => {
     expect(correlations[1]).to.equal('4bf92f3577b34da6a3ce929d0e0e4736');
   });
 
-  it('is understood from journald', async () => {
-    expect((await read('journald')).shown).to.deep.equal([
+  it('is parsed from journald', async () => {
+    expect((await read('journald')).entries).to.deep.equal([
       ['2025-11-21T10:00:00.000Z', 'INFO', 'Accepted publickey for deploy from 192.0.2.7 port 50122 ssh2'],
       [
         '2025-11-21T10:00:00.500Z',
@@ -64,9 +64,9 @@ describe('the file of a logger', () => {
     ]);
   });
 
-  it('gives what is whole of it when it is corrupt', async () => {
-    const { shown, rejected, errors } = await read('corrupt');
-    expect(shown.map(([, level]) => level)).to.deep.equal(['INFO', 'FATAL']);
+  it('yields its valid lines when corrupt', async () => {
+    const { entries, rejected, errors } = await read('corrupt');
+    expect(entries.map(([, level]) => level)).to.deep.equal(['INFO', 'FATAL']);
     expect(rejected).to.equal(6);
     expect(errors.map(({ line }) => line)).to.deep.equal([2, 3, 4, 5, 6, 8]);
   });

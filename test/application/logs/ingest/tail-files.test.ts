@@ -1,4 +1,4 @@
-/** Watched files on their way into the log: in runs that are there whole, or not at all. */
+/** Batches of tailed log files: each is appended as a whole or not at all. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
@@ -6,11 +6,11 @@ import { createFileTailer } from '../../../../application/logs/ingest/tail-files
 import { createBatches } from '../../../../domain/logs/batch.js';
 import { context } from '../../../support/toy-service.js';
 
-/** More than a batch holds. */
+/** More records than a batch may contain. */
 const LENGTH = 10_001;
 
-describe('the runs of a watched file', () => {
-  it('are made in turns with everybody else, though none of its lines is a record', async () => {
+describe('the batches of a tailed log file', () => {
+  it('yield to the event loop, even if no line is a valid record', async () => {
     const bytes = Buffer.from('x\n'.repeat(20_000));
     const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
     const stop = new AbortController();
@@ -27,39 +27,39 @@ describe('the runs of a watched file', () => {
       context: () => context(),
       logger: silentLogger,
     });
-    let turns = 0;
+    let ticks = 0;
     let others = setImmediate(function next() {
-      turns++;
+      ticks++;
       others = setImmediate(next);
     });
     await watch(stop.signal);
     clearImmediate(others);
-    expect(turns).to.be.above(1);
+    expect(ticks).to.be.above(1);
   });
 
-  it('are those that were not read before, also of a file that was gone for so long that it is not remembered', async () => {
+  it('continue where a file was left, even if it was missing so long that its offset is forgotten', async () => {
     const bytes = Buffer.from('{}\n'.repeat(10));
-    let there = true;
-    const asked: string[] = [];
+    let exists = true;
+    const offsetReads: string[] = [];
     const index = new Map<string, number>();
     const written = new Map<string, number>();
     let records = 0;
     const watch = createFileTailer({
       directories: ['/logs'],
       async *filesIn() {
-        if (there) yield { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
+        if (exists) yield { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
       },
       nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
       producerOf: () => 'app',
       ingest: {
-        async take(given) {
-          records += given.records.length;
-          written.set(given.source.id, given.source.offset);
+        async take(batch) {
+          records += batch.records.length;
+          written.set(batch.source.id, batch.source.offset);
           return { receivedAt: 0, position: 0n, visible: true };
         },
       },
       offset: async (id) => {
-        asked.push(id);
+        offsetReads.push(id);
         return index.get(id);
       },
       caughtUp: async () => {
@@ -69,27 +69,27 @@ describe('the runs of a watched file', () => {
       logger: silentLogger,
     });
     const { signal } = new AbortController();
-    const look = async (times: number, isThere: boolean) => {
-      there = isThere;
+    const look = async (times: number, isPresent: boolean) => {
+      exists = isPresent;
       for (let time = 0; time < times; time++) await watch(signal);
     };
     await look(2, true);
-    // Between two names.
+    // As during a rename.
     await look(1, false);
     await look(1, true);
-    expect(asked).to.deep.equal(['file']);
+    expect(offsetReads).to.deep.equal(['file']);
     await look(15_000, false);
     await look(2, true);
-    expect(asked, 'it was forgotten').to.deep.equal(['file', 'file']);
+    expect(offsetReads, 'the offset was forgotten').to.deep.equal(['file', 'file']);
     expect(records).to.equal(10);
   });
 
   const LINES = {
     'the records are larger than their lines': '{"producerId":"a","message":"short"}\n',
-    'there is nothing in the records': '{}\n',
+    'the records are empty': '{}\n',
   };
   for (const [why, line] of Object.entries(LINES))
-    it(`fit one batch each, though ${why}`, async () => {
+    it(`fit one event each, although ${why}`, async () => {
       const bytes = Buffer.from(line.repeat(LENGTH));
       const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
       const taken: Records[] = [];
@@ -102,8 +102,8 @@ describe('the runs of a watched file', () => {
         nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
         producerOf: () => 'w'.repeat(200),
         ingest: {
-          async take(given) {
-            taken.push(given);
+          async take(batch) {
+            taken.push(batch);
             return { receivedAt: 0, position: 0n, visible: true };
           },
         },
@@ -113,7 +113,7 @@ describe('the runs of a watched file', () => {
         logger: silentLogger,
       });
       await watch(stop.signal);
-      for (const given of taken) expect(createBatches({ ...given, receivedAt: 0 })).to.have.length(1);
+      for (const batch of taken) expect(createBatches({ ...batch, receivedAt: 0 })).to.have.length(1);
       expect(taken.flatMap(({ records }) => records)).to.have.length(LENGTH);
       expect(taken.at(-1)?.source.offset).to.equal(bytes.length);
       const ends = taken.map(({ source, records }) => source.offset / records.length);

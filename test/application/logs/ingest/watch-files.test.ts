@@ -1,4 +1,4 @@
-/** Watched files: each line taken in once, whatever becomes of the files, the log and this process. */
+/** Tailed log files: each line is ingested once despite truncation, outages and restarts. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
@@ -6,18 +6,18 @@ import { createFileTailer } from '../../../../application/logs/ingest/tail-files
 import { lines, NOON } from '../../../support/memory-ingest.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('watched files', () => {
+describe('tailed log files', () => {
   interface File {
     path: string;
     id: string;
     size: number;
     text: string;
   }
-  function fixture(given: readonly (Omit<File, 'size'> & { size?: number })[]) {
-    const files: File[] = given.map((each) => ({ size: Buffer.byteLength(each.text), ...each }));
+  function fixture(initialFiles: readonly (Omit<File, 'size'> & { size?: number })[]) {
+    const files: File[] = initialFiles.map((each) => ({ size: Buffer.byteLength(each.text), ...each }));
     const taken: Records[] = [];
-    const told: string[] = [];
-    const tell = (_: object, message: string) => void told.push(message);
+    const messagesLogged: string[] = [];
+    const logMessage = (_: object, message: string) => void messagesLogged.push(message);
     const it = {
       full: 0,
       caughtUp: 0,
@@ -54,18 +54,18 @@ describe('watched files', () => {
       offset: async (id) => it.known.get(id),
       caughtUp: async () => void it.caughtUp++,
       context,
-      logger: { ...silentLogger, warn: tell, info: tell },
+      logger: { ...silentLogger, warn: logMessage, info: logMessage },
     });
     const again = () => watch(new AbortController().signal);
     const messages = () => taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
-    return { files, taken, told, it, stop, messages, look: () => watch(stop.signal), again };
+    return { files, taken, messagesLogged, it, stop, messages, look: () => watch(stop.signal), again };
   }
   const grow = (file: File, text: string) => {
     file.text += text;
     file.size = Buffer.byteLength(file.text);
   };
 
-  it('are taken in line by line, each line once, whole lines only', async () => {
+  it('are ingested line by line, each complete line once', async () => {
     const { files, taken, messages, look } = fixture([
       { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n{"mes` },
     ]);
@@ -83,7 +83,7 @@ describe('watched files', () => {
     expect(taken[1]!.rejected).to.equal(1);
   });
 
-  it('are gone on with where the log says, and from the beginning when they were cut off', async () => {
+  it('continue at the offset in the log, or from the beginning if truncated', async () => {
     const one = lines({ message: 1 }, { message: 2 });
     const { files, it, messages, look } = fixture([{ path: '/logs/a', id: 'a', text: `${one}\n` }]);
     it.known.set('a', 14);
@@ -94,7 +94,7 @@ describe('watched files', () => {
     files[0]!.size = 14;
     await look();
     expect(messages()).to.deep.equal([2, 3]);
-    expect(it.caughtUp, 'what it took itself it knows').to.equal(1);
+    expect(it.caughtUp, 'its own offsets are known').to.equal(1);
   });
 
   it('wait while the log service is full, and lose nothing', async () => {
@@ -105,14 +105,14 @@ describe('watched files', () => {
     expect(it.full).to.equal(-1);
   });
 
-  it('are left when they are stopped', async () => {
+  it('are not ingested after a stop', async () => {
     const { stop, taken, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` }]);
     stop.abort();
     await look();
     expect(taken).to.have.length(0);
   });
 
-  it('have audit records apart, for those are kept apart', async () => {
+  it('have audit records in separate batches, because their retention differs', async () => {
     const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3, audit: true }, { message: 4 }];
     const { taken, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines(...records)}\n` }]);
     await look();
@@ -123,34 +123,34 @@ describe('watched files', () => {
     ]);
   });
 
-  it('that can not be read are told of once, and when they are there again', async () => {
-    const { it, told, look } = fixture([]);
-    const toldBy = async (...missing: string[]) => {
+  it('are logged once when unreadable, and again when readable', async () => {
+    const { it, messagesLogged, look } = fixture([]);
+    const loggedFor = async (...missing: string[]) => {
       it.missing = missing;
-      told.length = 0;
+      messagesLogged.length = 0;
       await look();
-      return [...told];
+      return [...messagesLogged];
     };
-    const [gone, back] = ['watched path cannot be read; retrying', 'watched path is readable again'];
-    expect(await toldBy('/logs/b')).to.deep.equal([gone]);
-    expect(await toldBy('/logs/b')).to.deep.equal([]);
-    expect(await toldBy('/logs/b', '/logs/c')).to.deep.equal([gone]);
-    expect(await toldBy('/logs/c')).to.deep.equal([back]);
-    expect(await toldBy()).to.deep.equal([back]);
-    expect(await toldBy()).to.deep.equal([]);
+    const [unreadable, readable] = ['watched path cannot be read; retrying', 'watched path is readable again'];
+    expect(await loggedFor('/logs/b')).to.deep.equal([unreadable]);
+    expect(await loggedFor('/logs/b')).to.deep.equal([]);
+    expect(await loggedFor('/logs/b', '/logs/c')).to.deep.equal([unreadable]);
+    expect(await loggedFor('/logs/c')).to.deep.equal([readable]);
+    expect(await loggedFor()).to.deep.equal([readable]);
+    expect(await loggedFor()).to.deep.equal([]);
   });
 
-  it('are told of when there are lines in them that are no records', async () => {
-    const { told, messages, look } = fixture([
+  it('are logged when lines are not valid records', async () => {
+    const { messagesLogged, messages, look } = fixture([
       { path: '/logs/a', id: 'a', text: `nonsense\n${lines({ message: 1 })}\n` },
       { path: '/logs/b', id: 'b', text: `${lines({ message: 2 })}\n` },
     ]);
     await look();
     expect(messages()).to.deep.equal([1, 2]);
-    expect(told).to.deep.equal(['lines that are not valid log records were skipped']);
+    expect(messagesLogged).to.deep.equal(['lines that are not valid log records were skipped']);
   });
 
-  it('are left where they are stopped, and gone on with from there', async () => {
+  it('stop after the current batch, and continue from there', async () => {
     const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3 }];
     const { it, stop, messages, look, again } = fixture([{ path: '/logs/a', id: 'a', text: `${lines(...records)}\n` }]);
     it.taking = () => stop.abort();
@@ -161,38 +161,38 @@ describe('watched files', () => {
     expect(messages()).to.deep.equal([1, 2, 3]);
   });
 
-  it('are left while the log service is full and they are stopped', async () => {
-    const { it, stop, taken, told, messages, look, again } = fixture([
+  it('stop while waiting for a full log service', async () => {
+    const { it, stop, taken, messagesLogged, messages, look, again } = fixture([
       { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` },
     ]);
     it.full = Number.POSITIVE_INFINITY;
     it.retryAfterMs = 3_600_000;
-    const looking = look();
+    const running = look();
     while (it.asked === 0) await new Promise(setImmediate);
     stop.abort();
-    await looking;
-    expect([it.asked, taken.length, told.length]).to.deep.equal([1, 0, 0]);
+    await running;
+    expect([it.asked, taken.length, messagesLogged.length]).to.deep.equal([1, 0, 0]);
     it.full = 0;
     await again();
-    expect(messages(), 'and lose nothing').to.deep.equal([1]);
+    expect(messages(), 'nothing is lost').to.deep.equal([1]);
   });
 
-  it('that fail because they are stopped are no failure', async () => {
-    const { it, stop, told, look } = fixture([]);
+  it('do not report a failure caused by the stop', async () => {
+    const { it, stop, messagesLogged, look } = fixture([]);
     it.broken = true;
     stop.abort();
     await look();
-    expect(told).to.deep.equal([]);
+    expect(messagesLogged).to.deep.equal([]);
   });
 
-  it('are believed the log again after a failure, for nobody knows what came through', async () => {
-    const { it, told, look } = fixture([]);
+  it('read their offsets from the log again after a failure', async () => {
+    const { it, messagesLogged, look } = fixture([]);
     it.broken = true;
     await look();
     it.broken = false;
     await look();
     await look();
     expect(it.caughtUp).to.equal(2);
-    expect(told).to.deep.equal(['log files could not be ingested; retrying']);
+    expect(messagesLogged).to.deep.equal(['log files could not be ingested; retrying']);
   });
 });

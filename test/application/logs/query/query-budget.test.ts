@@ -1,4 +1,4 @@
-/** How long a query goes on: within its budget, and while somebody waits for it. */
+/** The checkpoints of a query: its time budget and its abort signal. */
 import { expect } from 'chai';
 import {
   Abandoned,
@@ -8,8 +8,8 @@ import {
   yieldOnly,
 } from '../../../../application/logs/query/query-budget.js';
 
-describe('the pace of a query', () => {
-  it('gives up after its budget, not at its end', () => {
+describe('the checkpoint of a query', () => {
+  it('throws only after the time budget is exceeded', () => {
     let now = 100;
     const checkpoint = createQueryBudget({ now: () => now }, 200, new AbortController().signal);
     checkpoint();
@@ -19,26 +19,29 @@ describe('the pace of a query', () => {
     expect(checkpoint).to.throw(TimedOut);
   });
 
-  it('gives up when nobody waits any more', () => {
-    const gone = new AbortController();
-    const paces = [createQueryBudget({ now: () => 0 }, 200, gone.signal), untilAborted(gone.signal)];
-    for (const checkpoint of paces) checkpoint();
-    gone.abort();
-    for (const checkpoint of paces) expect(checkpoint).to.throw(Abandoned);
+  it('throws when all clients have disconnected', () => {
+    const disconnected = new AbortController();
+    const checkpoints = [
+      createQueryBudget({ now: () => 0 }, 200, disconnected.signal),
+      untilAborted(disconnected.signal),
+    ];
+    for (const checkpoint of checkpoints) checkpoint();
+    disconnected.abort();
+    for (const checkpoint of checkpoints) expect(checkpoint).to.throw(Abandoned);
     untilAborted(undefined)();
   });
 
-  it('lets others have their turn when its own is over, and goes on at once after that', async () => {
+  it('yields to the event loop when its time slice expires', async () => {
     let others = 0;
     const timer = setInterval(() => others++, 0);
-    const turns: Promise<void>[] = [];
+    const pauses: Promise<void>[] = [];
     while (others < 3) {
-      const turn = yieldOnly();
-      if (!turn) continue;
-      turns.push(turn);
-      await turn;
+      const pause = yieldOnly();
+      if (!pause) continue;
+      pauses.push(pause);
+      await pause;
     }
     clearInterval(timer);
-    expect(turns.length).to.be.greaterThan(0);
+    expect(pauses.length).to.be.greaterThan(0);
   });
 });

@@ -1,4 +1,4 @@
-/** Queries that must give up, and answers that are shared. */
+/** Log queries with limits, cancellation and shared answers. */
 import { expect } from 'chai';
 import { createLogQueries } from '../../../../application/logs/query/query-service.js';
 import { createSearcher, type SearcherPorts } from '../../../../application/logs/query/searcher.js';
@@ -10,11 +10,11 @@ import { countRounds } from '../../../support/fake-clock.js';
 const queriesOf = ({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) =>
   createLogQueries({ searcher: createSearcher(ports), budgetMs: ports.budgetMs, version });
 
-describe('a query of the records', () => {
+describe('a log query', () => {
   let now = NOON;
-  let opened = 0;
+  let reads = 0;
   let version = 0;
-  /** Blocks without end, each of which takes a second to open and has nothing to show. */
+  /** Infinitely many blocks; each takes a second to read and has no match. */
   const endless: RecordIndex = {
     async *blocks() {
       for (let at = NOON; ; at--) {
@@ -24,7 +24,7 @@ describe('a query of the records', () => {
           count: 1,
           size: 1,
           read: async (look) => {
-            opened++;
+            reads++;
             now += 1000;
             return look({ ...nothing, order: [0] });
           },
@@ -57,16 +57,16 @@ describe('a query of the records', () => {
   const filter = { fields: [], words: ['never'] };
 
   beforeEach(() => {
-    opened = 0;
+    reads = 0;
     version++;
   });
 
-  it('fails alone when a block can not be read while the next is asked for', async () => {
-    const lost: RecordIndex = {
+  it('fails once if a block cannot be read while the next one is requested', async () => {
+    const unreadable: RecordIndex = {
       ...endless,
       async *blocks() {
         for (let at = NOON; ; at--) {
-          // The blocks asked for before have failed by the time that this one is found.
+          // The blocks requested before have failed by the time this one is found.
           await new Promise(setImmediate);
           const read = async () => {
             throw new UnavailableError('the rows can not be read');
@@ -75,8 +75,8 @@ describe('a query of the records', () => {
         }
       },
     };
-    const asked = queriesOf({
-      index: lost,
+    const service = queriesOf({
+      index: unreadable,
       clock: { now: () => now },
       budgetMs: 5000,
       version: () => 0,
@@ -86,7 +86,7 @@ describe('a query of the records', () => {
     const others = process.listeners('unhandledRejection');
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener);
     try {
-      const page = asked.page({ filter, order: 'desc', limit: 10 });
+      const page = service.page({ filter, order: 'desc', limit: 10 });
       expect(await page.catch((error) => error)).to.be.instanceOf(UnavailableError);
       await new Promise(setImmediate);
     } finally {
@@ -96,31 +96,31 @@ describe('a query of the records', () => {
     expect(unhandled).to.deep.equal([]);
   });
 
-  it('is given up when it is over its budget', async () => {
+  it('times out after its budget', async () => {
     const page = await queries.page({ filter, order: 'desc', limit: 10 });
     expect(page).to.include({ rejected: 'logs/query-timed-out', kind: 'unavailable' });
     const counted = await queries.aggregate(filter, { by: 'level' }, 10);
     expect(counted).to.include({ rejected: 'logs/query-timed-out', kind: 'unavailable' });
   });
 
-  it('is answered once for all who ask it before something changes', async () => {
+  it('is computed once for concurrent equal queries', async () => {
     const ask = () => queries.page({ filter, order: 'desc', limit: 10 });
     await Promise.all([ask(), ask(), ask()]);
-    const first = opened;
+    const first = reads;
     await ask();
-    expect(opened).to.be.greaterThan(first);
-    opened = 0;
+    expect(reads).to.be.greaterThan(first);
+    reads = 0;
     await Promise.all([ask(), ask()]);
-    expect(opened).to.be.at.most(first + 16);
+    expect(reads).to.be.at.most(first + 16);
   });
 
-  it('ends with whoever asked, when nobody else waits for the same', async () => {
-    const leaving = new AbortController();
+  it('is cancelled when its only client disconnects', async () => {
+    const disconnected = new AbortController();
     const { index, ended } = blocksUntil((block) => {
-      if (block === 3) leaving.abort();
+      if (block === 3) disconnected.abort();
     });
-    const asked = queriesOf({ ...common, index });
-    const page = await asked.page({ filter, order: 'desc', limit: 10 }, leaving.signal);
+    const service = queriesOf({ ...common, index });
+    const page = await service.page({ filter, order: 'desc', limit: 10 }, disconnected.signal);
     expect(page).to.include({ rejected: 'logs/query-abandoned', kind: 'unavailable' });
     await ended;
     const counting = new AbortController();
@@ -132,56 +132,56 @@ describe('a query of the records', () => {
     await counts.ended;
   });
 
-  it('goes on for the others when one who asked the same has gone', async () => {
-    const leaving = new AbortController();
+  it('continues for other clients when one of them disconnects', async () => {
+    const disconnected = new AbortController();
     const { index, ended } = blocksUntil((block) => {
-      if (block === 3) leaving.abort();
+      if (block === 3) disconnected.abort();
       return block === 40;
     });
-    const asked = queriesOf({ ...common, index });
-    const [gone, stayed] = await Promise.all([
-      asked.aggregate(filter, { by: 'level' }, 10, leaving.signal),
-      asked.aggregate(filter, { by: 'level' }, 10, new AbortController().signal),
+    const service = queriesOf({ ...common, index });
+    const [abandoned, stayed] = await Promise.all([
+      service.aggregate(filter, { by: 'level' }, 10, disconnected.signal),
+      service.aggregate(filter, { by: 'level' }, 10, new AbortController().signal),
     ]);
     await ended;
-    expect(gone).to.include({ rejected: 'logs/query-abandoned', kind: 'unavailable' });
+    expect(abandoned).to.include({ rejected: 'logs/query-abandoned', kind: 'unavailable' });
     expect(stayed).to.deep.equal({ buckets: [], total: 0 });
   });
 
-  it('is begun anew for who asks what others have just given up', async () => {
-    const leaving = new AbortController();
+  it('starts again for a client that arrives after others cancelled it', async () => {
+    const disconnected = new AbortController();
     let begun = 0;
     const { index } = blocksUntil((block) => {
       if (block === 0) begun++;
-      if (begun === 1 && block === 3) leaving.abort();
+      if (begun === 1 && block === 3) disconnected.abort();
       return begun === 2 && block === 5;
     });
-    const asked = queriesOf({ ...common, index });
-    const ask = (signal?: AbortSignal) => asked.aggregate(filter, { by: 'level' }, 10, signal);
-    expect(await ask(leaving.signal)).to.have.property('rejected');
+    const service = queriesOf({ ...common, index });
+    const ask = (signal?: AbortSignal) => service.aggregate(filter, { by: 'level' }, 10, signal);
+    expect(await ask(disconnected.signal)).to.have.property('rejected');
     expect(await ask()).to.deep.equal({ buckets: [], total: 0 });
   });
 
-  it('lets others have their turn while it looks through one large block', async () => {
+  it('yields to the event loop while it scans one large block', async () => {
     const order = Array.from({ length: 400_000 }, (_, n) => n);
     const index = blockOf({ ...nothing, order, level: () => 'INFO' });
-    const asked = queriesOf({ ...common, index });
-    let turns = 0;
+    const service = queriesOf({ ...common, index });
+    let ticks = 0;
     let done = false;
-    const turn = () => {
-      turns++;
-      if (!done) setImmediate(turn);
+    const countTick = () => {
+      ticks++;
+      if (!done) setImmediate(countTick);
     };
-    setImmediate(turn);
+    setImmediate(countTick);
     const narrow = { ...filter, words: [], from: NOON };
-    const several = [10, 11, 12].map((limit) => asked.aggregate(narrow, { by: 'time', intervalMs: 1000 }, limit));
+    const several = [10, 11, 12].map((limit) => service.aggregate(narrow, { by: 'time', intervalMs: 1000 }, limit));
     const answers = await Promise.all(several);
     done = true;
     expect(answers.map((each) => 'total' in each && each.total)).to.deep.equal([400_000, 400_000, 400_000]);
-    expect(turns).to.be.greaterThan(6);
+    expect(ticks).to.be.greaterThan(6);
   });
 
-  it('begins in its turn: one a round of the event loop, and none whose client has gone before', async () => {
+  it('starts one per round of the event loop, and not at all for disconnected clients', async () => {
     const begun: number[] = [];
     const rounds = countRounds();
     const index: RecordIndex = {
@@ -191,45 +191,45 @@ describe('a query of the records', () => {
         yield* [];
       },
     };
-    const asked = queriesOf({ ...common, index });
-    const leaving = new AbortController();
+    const service = queriesOf({ ...common, index });
+    const disconnected = new AbortController();
     const several = Array.from({ length: 20 }, (_, n) => {
-      const signal = n < 10 ? leaving.signal : new AbortController().signal;
+      const signal = n < 10 ? disconnected.signal : new AbortController().signal;
       const narrow = { ...filter, from: NOON - n };
       return n % 2
-        ? asked.page({ filter: narrow, order: 'desc', limit: 10 }, signal)
-        : asked.aggregate(narrow, { by: 'level' }, 10, signal);
+        ? service.page({ filter: narrow, order: 'desc', limit: 10 }, signal)
+        : service.aggregate(narrow, { by: 'level' }, 10, signal);
     });
     expect(begun).to.deep.equal([]);
-    leaving.abort();
+    disconnected.abort();
     await Promise.all(several);
     rounds.stop();
     expect(begun).to.have.length(10);
     expect(new Set(begun)).to.have.property('size', 10);
   });
 
-  it('is refused when it counts more different values than there is room for, and gives the room back', async () => {
+  it('is rejected if it counts too many distinct values, and frees their memory', async () => {
     const long = 'x'.repeat(2000);
     const order = Array.from({ length: 40_000 }, (_, n) => n);
     const index = blockOf({ ...nothing, order, level: (n) => `${long}${n}` });
-    const asked = queriesOf({ ...common, index });
-    const byLevel = (to: number) => asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
+    const service = queriesOf({ ...common, index });
+    const byLevel = (to: number) => service.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
     expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys', kind: 'unavailable' });
     order.length = 20_000;
     for (const to of [NOON + 1, NOON + 2, NOON + 3]) expect(await byLevel(to)).to.have.property('total', 20_000);
   });
 
-  it('has pages that end at a few MB, with all the records in the end', async () => {
+  it('ends pages at a few MB without losing records', async () => {
     const order = Array.from({ length: 300 }, (_, n) => n);
     const id = (n: number) => n.toString(36).padStart(17, '0');
     const entry = (n: number) => JSON.stringify({ n, text: 'y'.repeat(64_000) });
     const index = blockOf({ ...nothing, order, id, entry, size: () => 64_000 });
-    const asked = queriesOf({ ...common, index });
+    const service = queriesOf({ ...common, index });
     const seen: number[] = [];
     let pages = 0;
     for (let cursor: string | undefined; pages === 0 || cursor; pages++) {
       const query = { filter: { fields: [], words: [] }, order: 'asc' as const, limit: 1000 };
-      const answer = await asked.page({ ...query, ...(cursor && { cursor }) });
+      const answer = await service.page({ ...query, ...(cursor && { cursor }) });
       if (!('json' in answer)) throw new Error(answer.rejected);
       expect(answer.json.length).to.be.lessThan(5 * 1024 * 1024);
       const page = JSON.parse(Buffer.from(answer.json).toString());
@@ -256,7 +256,7 @@ describe('a query of the records', () => {
     },
   });
 
-  /** Blocks without end, unless `isLast` says which is the last; `ended` resolves when nobody asks for more. */
+  /** Blocks until `isLast` returns true; `ended` resolves when iteration ends. */
   function blocksUntil(isLast: (block: number) => unknown) {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {

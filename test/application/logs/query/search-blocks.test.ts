@@ -1,4 +1,4 @@
-/** Pages and counts say what a look at every record would say, however the index has packed them. */
+/** Pages and counts equal those of a full scan over all records, however the index has packed them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../../application/logs/query/aggregate.js';
@@ -25,13 +25,13 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 const index = fc.array(batch, { maxLength: 8 }).map((batches) => memoryIndex(batches));
 const order = fc.constantFrom<Order>('asc', 'desc');
 
-/** Instants on and beside the bounds of a few hours. */
+/** Instants at and near the boundaries of a few hours. */
 const nearHours = fc
   .tuple(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-1, 0, 1, 60_000))
   .map(([hours, ms]) => NOON + hours * HOUR_MS + ms);
 const LEVELS = ['INFO', 'ERROR', 'STRANGE', 'ODD'];
 
-/** What kept counts know of: levels, usual or not, and events. */
+/** Records with what the hourly counts cover: levels, common or not, and events. */
 const columns: fc.Arbitrary<Batch> = fc.record({
   producerId: fc.constantFrom('api', 'web'),
   audit: fc.boolean(),
@@ -73,24 +73,24 @@ function passing({ all }: MemoryIndex, filter: Filter, order: Order): Identified
   return order === 'asc' ? found : found.reverse();
 }
 
-/** The same index, whose blocks are read this way. */
+/** The same index with changed block references. */
 const readThrough = (index: MemoryIndex, change: (ref: BlockRef) => Partial<BlockRef>): MemoryIndex => ({
   ...index,
-  async *blocks(...given) {
-    for await (const ref of index.blocks(...given)) yield { ...ref, ...change(ref) };
+  async *blocks(...args) {
+    for await (const ref of index.blocks(...args)) yield { ...ref, ...change(ref) };
   },
 });
-/** The same index, whose blocks are like this when they are open. */
+/** The same index with blocks that are changed when read. */
 const openAs = (index: MemoryIndex, change: (block: Block) => Partial<Block>): MemoryIndex =>
   readThrough(index, (ref) => ({
     read: (look) => ref.read((block) => look({ ...block, ...change(block) })),
   }));
 
-const asked = (filter: Filter, order: Order) => ({ filter, order, checkpoint: yieldOnly });
+const queryOf = (filter: Filter, order: Order) => ({ filter, order, checkpoint: yieldOnly });
 const idsOf = (page: Page) => page.entries.map(({ id }) => id);
 
-describe('answers', () => {
-  it('are the records that pass, in order, page by page', () =>
+describe('search results', () => {
+  it('are the matching records, in order, across pages', () =>
     fc.assert(
       fc.asyncProperty(index, filter, order, fc.integer({ min: 1, max: 5 }), async (index, filter, order, limit) => {
         const expected = passing(index, filter, order).map(({ id }) => id);
@@ -111,7 +111,7 @@ describe('answers', () => {
       }),
     ));
 
-  it('count every record that passes, under each of its keys, the largest first', () =>
+  it('count every matching record under each of its keys, largest count first', () =>
     fc.assert(
       fc.asyncProperty(counted, grouping, async ([index, filter], grouping) => {
         const counts = new Map<string, number>();
@@ -133,7 +133,7 @@ describe('answers', () => {
     records: [{ timestamp: NOON - hour * HOUR_MS, level: 'INFO', event: 'started' }],
   }));
 
-  it('are counted without opening a block where kept counts suffice', async () => {
+  it('are counted without reading a block where hourly counts suffice', async () => {
     const index = memoryIndex(hours);
     const budget = { remaining: 1e6 };
     const count = async (filter: Partial<Filter>, grouping: Grouping = { by: 'level' }) => {
@@ -149,43 +149,43 @@ describe('answers', () => {
     expect(await count({ producerId: 'api', audit: false, levels: ['INFO', 'WARN'] })).to.deep.equal([24, 0]);
     expect(await count({}, { by: 'time', intervalMs: HOUR_MS })).to.deep.equal([24, 0]);
     expect(await count({ from: NOON, to: NOON + HOUR_MS - 1, levels: ['INFO'] })).to.deep.equal([1, 0]);
-    // A part of an hour has to be looked at.
+    // Part of an hour is not covered by hourly counts.
     expect((await count({ from: NOON - HOUR_MS + 1, levels: ['INFO'] }))[1]).to.be.greaterThan(0);
     expect((await count({}, { by: 'time', intervalMs: 60_000 }))[1]).to.be.greaterThan(0);
   });
 
-  it('open no more blocks than they must', async () => {
+  it('read no more blocks than needed', async () => {
     const index = memoryIndex(hours);
-    for await (const hit of search(index, asked(EVERYTHING, 'desc'), 1)) expect(hit.instant).to.equal(NOON);
+    for await (const hit of search(index, queryOf(EVERYTHING, 'desc'), 1)) expect(hit.instant).to.equal(NOON);
     expect(index.opened()).to.equal(1);
-    for await (const hit of search(index, asked(EVERYTHING, 'asc'), 1))
+    for await (const hit of search(index, queryOf(EVERYTHING, 'asc'), 1))
       expect(hit.instant).to.equal(NOON - 23 * HOUR_MS);
     expect(index.opened()).to.equal(2);
   });
 
-  it('look into twice as many blocks each time for what is rare, and at few where they are large', async () => {
+  it('read twice as many blocks concurrently each time for rare matches, and few if they are large', async () => {
     let reading = 0;
-    let most = 0;
+    let maxReading = 0;
     const slow = (index: MemoryIndex, size: number) =>
       readThrough(index, (ref) => ({
         size,
         async read(look) {
-          most = Math.max(most, ++reading);
+          maxReading = Math.max(maxReading, ++reading);
           await new Promise(setImmediate);
           return ref.read(look).finally(() => reading--);
         },
       }));
     const many = memoryIndex(Array.from({ length: 3 }, () => hours).flat());
     const rare = { ...EVERYTHING, event: 'never' };
-    for await (const _ of search(slow(many, 10), asked(rare, 'desc'), 5)) expect.fail();
+    for await (const _ of search(slow(many, 10), queryOf(rare, 'desc'), 5)) expect.fail();
     expect(many.opened()).to.equal(72);
-    expect(most).to.equal(16);
-    most = 0;
-    for await (const _ of search(slow(many, 3 * 1024 * 1024), asked(rare, 'desc'), 5)) expect.fail();
-    expect(most).to.equal(2);
+    expect(maxReading).to.equal(16);
+    maxReading = 0;
+    for await (const _ of search(slow(many, 3 * 1024 * 1024), queryOf(rare, 'desc'), 5)) expect.fail();
+    expect(maxReading).to.equal(2);
   });
 
-  it('are pages of fewer records where these are large, but of one at least', async () => {
+  it('fill a page with fewer records if these are large, but with one at least', async () => {
     const index = memoryIndex(hours.slice(0, 5));
     const large = openAs(index, (block) => ({
       entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
@@ -201,7 +201,7 @@ describe('answers', () => {
   const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
     JSON.parse(String(await renderPage(index, { filter: EVERYTHING, order: 'asc', limit }, yieldOnly)));
 
-  it('are fetched a few at a time: 200, or fewer where they are large', async () => {
+  it('are read in batches of 200, or fewer if they are large', async () => {
     const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
     expect((await pageIn(small, 1000)).entries).to.have.length(450);
     expect(small.opened()).to.equal(1 + 3);
@@ -214,16 +214,16 @@ describe('answers', () => {
     expect(few.opened()).to.equal(1 + 1);
   });
 
-  it('end where the page is full, whatever would still find room in it', async () => {
+  it('end the page when it is full, even if later records would still fit', async () => {
     const index = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
-    // The second is too large for the page; those of the next fetch would not be.
+    // The second entry is too large for the page; those of the next batch are not.
     const growing = openAs(index, () => ({
       entry: (at) => `{"id":"${at}","data":"${'x'.repeat(at === 1 ? 5_000_000 : 1000)}"}`,
     }));
     expect(idsOf(await pageIn(growing, 1000))).to.deep.equal(['0']);
   });
 
-  it('parse no record whose text rules it out', async () => {
+  it('parse no record whose text cannot match', async () => {
     const index = one([
       { timestamp: NOON, event: 'started', message: 'disk full' },
       { timestamp: NOON + 1, event: 'stopped', message: 'disk fine' },
@@ -239,7 +239,7 @@ describe('answers', () => {
     const found = async (filter: Partial<Filter>) => {
       parsed = 0;
       let count = 0;
-      for await (const _ of search(counting, asked({ ...EVERYTHING, ...filter }, 'asc'), 9)) count++;
+      for await (const _ of search(counting, queryOf({ ...EVERYTHING, ...filter }, 'asc'), 9)) count++;
       return [count, parsed];
     };
     expect(await found({ event: 'started' })).to.deep.equal([2, 2]);
@@ -250,30 +250,30 @@ describe('answers', () => {
     expect(await found({ from: NOON + 1 })).to.deep.equal([2, 0]);
   });
 
-  it('let go of the index when nobody asks on', async () => {
+  it('close the index iterator when the consumer stops', async () => {
     const index = memoryIndex(hours);
     let closed = 0;
     const closing: MemoryIndex = {
       ...index,
-      async *blocks(...given) {
+      async *blocks(...args) {
         try {
-          yield* index.blocks(...given);
+          yield* index.blocks(...args);
         } finally {
           closed++;
         }
       },
     };
-    for await (const _ of search(closing, asked(EVERYTHING, 'desc'), 24)) break;
+    for await (const _ of search(closing, queryOf(EVERYTHING, 'desc'), 24)) break;
     expect(closed).to.equal(1);
   });
 
-  it('leave out what has expired since it was found', async () => {
+  it('omit records that expired after they were found', async () => {
     const index = memoryIndex(hours.slice(0, 3));
     let nth = 0;
     const expiring = readThrough(index, (ref) => {
       let looks = 0;
-      const gone = nth++ === 1;
-      return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
+      const isExpired = nth++ === 1;
+      return { read: async (look) => (isExpired && looks++ > 0 ? undefined : ref.read(look)) };
     });
     const page: Page = JSON.parse(
       String(await renderPage(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, yieldOnly)),

@@ -1,11 +1,11 @@
-/** Counting by key: within its room, the largest first, and its room given back. */
+/** The top-k counter: bounded memory, largest counts first. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
 import { createTopKCounter, TooManyKeys } from '../../../../application/logs/query/top-k-counter.js';
 
-describe('a tally', () => {
-  it('gives the largest counts, and of equal ones the first keys', () =>
+describe('the top-k counter', () => {
+  it('returns the largest counts, with ties ordered by key', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 1, max: 3 }))),
@@ -25,7 +25,7 @@ describe('a tally', () => {
       ),
     ));
 
-  it('shows fewer where the keys are long, but one at least', async () => {
+  it('returns fewer entries if keys are long, but one at least', async () => {
     const key = (first: string, length: number) => first.padEnd(length, 'x');
     const tally = createTopKCounter({ remaining: 1e9 });
     for (const [nth, first] of [...'abc'].entries()) tally.add([key(first, 2_000_000)], 9 - nth);
@@ -35,7 +35,7 @@ describe('a tally', () => {
     expect((await longest.largest(10, yieldOnly)).map(({ key }) => key[0])).to.deep.equal(['a']);
   });
 
-  it('takes room for every key once, as large as it is, and gives all of it back', () => {
+  it('reserves memory once per distinct key, and releases all of it', () => {
     const room = { remaining: 1000 };
     const one = createTopKCounter(room);
     const other = createTopKCounter(room);
@@ -53,23 +53,23 @@ describe('a tally', () => {
     expect(room.remaining).to.equal(1000);
   });
 
-  it('can be filled to the last character', () => {
+  it('can use its budget to the last character', () => {
     const room = { remaining: 64 + 10 };
     createTopKCounter(room).add(['x'.repeat(10)], 1);
     expect(room.remaining).to.equal(0);
   });
 
-  it('lets others have their turn while it sorts', async () => {
+  it('yields to the event loop while it sorts', async () => {
     const tally = createTopKCounter({ remaining: 1e6 });
     tally.add(['a', 'b', 'c'], 1);
-    let turns = 0;
+    let checkpoints = 0;
     const checkpoint = () => {
-      turns++;
+      checkpoints++;
       return Promise.resolve();
     };
     await tally.largest(10, checkpoint);
-    expect(turns).to.equal(3);
-    const stopped = new Error('nobody waits');
+    expect(checkpoints).to.equal(3);
+    const stopped = new Error('aborted');
     const failure = await tally
       .largest(10, () => {
         throw stopped;

@@ -1,4 +1,6 @@
-/** Answers that many ask for: loaded once, cached while they hold, and stopped when nobody waits any more. */
+/**
+ * The versioned memo: loads an answer once for concurrent callers, caches it per version, and aborts unneeded loads.
+ */
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Abandoned } from '../../../../application/logs/query/query-budget.js';
@@ -36,8 +38,8 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-describe('an answer that many ask for', () => {
-  it('is asked for once by all who ask at once, and once more by those who ask another thing', async () => {
+describe('the versioned memo', () => {
+  it('loads an answer once for concurrent callers of the same query', async () => {
     const { memo, answers, ask } = fixture();
     const both = [memo.get('how many?', ask), memo.get('how many?', ask)];
     const other = memo.get('how large?', ask);
@@ -48,7 +50,7 @@ describe('an answer that many ask for', () => {
     expect(await other).to.equal('two');
   });
 
-  it('is kept until something changes', async () => {
+  it('caches an answer until the version changes', async () => {
     const { memo, answers, ask, change } = fixture();
     const first = memo.get('how many?', ask);
     answers[0]!.resolve('three');
@@ -63,7 +65,7 @@ describe('an answer that many ask for', () => {
     expect(await second).to.equal('four');
   });
 
-  it('is asked for again after 200 ms: of a change elsewhere this node may not have heard', async () => {
+  it('loads again after 200 ms, since changes of other nodes may be unknown', async () => {
     const { memo, answers, ask, pass } = fixture();
     const first = memo.get('how many?', ask);
     answers[0]!.resolve('three');
@@ -78,7 +80,7 @@ describe('an answer that many ask for', () => {
     expect(await memo.get('how many?', ask)).to.equal('four');
   });
 
-  it('is not kept when it was memo for before the change', async () => {
+  it('does not cache an answer requested before the version changed', async () => {
     const { memo, answers, ask, change } = fixture();
     const old = memo.get('how many?', ask);
     change();
@@ -92,7 +94,7 @@ describe('an answer that many ask for', () => {
     expect(await Promise.all([fresh, joined])).to.deep.equal(['four', 'four']);
   });
 
-  it('is kept within a bound of bytes', async () => {
+  it('caches within a memory bound', async () => {
     const { memo, answers, ask } = fixture(100);
     for (const question of ['a', 'b', 'c']) {
       const one = memo.get(question, ask);
@@ -103,7 +105,7 @@ describe('an answer that many ask for', () => {
     expect(memo.cache.bytes()).to.equal(84);
   });
 
-  it('is told to fail to all who wait, and memo for again by the next', async () => {
+  it('rejects all waiting callers on failure, and loads again for the next', async () => {
     const { memo, answers, ask } = fixture();
     const both = [failure(memo.get('how many?', ask)), failure(memo.get('how many?', ask))];
     const error = new Error('away');
@@ -114,7 +116,7 @@ describe('an answer that many ask for', () => {
     expect(await again).to.equal('three');
   });
 
-  it('is waited for by the rest when one has gone, and stopped when all have', async () => {
+  it('continues while a caller waits, and aborts when all callers have aborted', async () => {
     const { memo, answers, signals, ask } = fixture();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = failure(memo.get('how many?', ask, one.signal));
@@ -126,13 +128,13 @@ describe('an answer that many ask for', () => {
     expect(await second).to.be.instanceOf(Abandoned);
     expect(signals[0]!.aborted).to.equal(true);
     const third = memo.get('how many?', ask);
-    expect(answers, 'what was stopped is not joined').to.have.length(2);
+    expect(answers, 'an aborted load is not shared').to.have.length(2);
     answers[0]!.reject(new Error('stopped'));
     answers[1]!.resolve('three');
     expect(await third).to.equal('three');
   });
 
-  it('leaves nothing behind with those who waited for it', async () => {
+  it('removes its abort listeners when a load ends', async () => {
     const { memo, answers, ask } = fixture();
     const { signal } = new AbortController();
     const one = memo.get('how many?', ask, signal);
@@ -141,7 +143,7 @@ describe('an answer that many ask for', () => {
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
-  it('is not even memo for by somebody who has gone already', async () => {
+  it('does not load for an aborted caller', async () => {
     const { memo, answers, ask } = fixture();
     expect(await failure(memo.get('how many?', ask, AbortSignal.abort()))).to.be.instanceOf(Abandoned);
     expect(answers).to.have.length(0);

@@ -1,4 +1,4 @@
-/** What has expired is gone everywhere: from answers, from the log, and from every rebuild. */
+/** Expired records disappear from queries, from the log and from every rebuild. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -39,26 +39,26 @@ describe('expired records', () => {
     const budget = createBudget('intake', INGEST_BYTES);
     return createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
   };
-  const put = async (given: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
+  const put = async (records: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
     const context = { ...node.kernel.systemContext('test'), ...more };
-    return into.post(JSON.stringify(given), 'json', producerId, context);
+    return into.post(JSON.stringify(records), 'json', producerId, context);
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
     return (await foundIn(node.index, filter, 'asc')).map(({ message }) => message);
   };
 
-  it('go by instant and by receipt, audit records later', async () => {
+  it('disappear by instant and by receipt day, with a longer retention for audit records', async () => {
     const { kernel, receipts } = node;
     const { handle, vault, log, projectionProgress, systemContext } = kernel;
     const at = (message: string, days: number, more = {}) => ({ message, time: START + days * DAY, ...more });
     await put([at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100)]);
     const key = { commandId: 'a-key', fingerprint: 'a-body' };
-    const keyed = [at('old keyed', 0), at('old audit keyed', 0, { audit: true })];
-    await put(keyed, key);
+    const keyedRecords = [at('old keyed', 0), at('old audit keyed', 0, { audit: true })];
+    await put(keyedRecords, key);
     now = START + 20 * DAY;
     await put([at('young', 20), at('written late', 1)]);
-    // Far from their receipt, all such share one collection.
+    // Instants far from their receipt share one collection.
     await put([at('of an age long gone', -500)], {}, 'ancients');
     await put([at('of an age to come', 900)], {}, 'prophets');
     now = START + 31 * DAY;
@@ -70,27 +70,27 @@ describe('expired records', () => {
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
     await projectionProgress.wait('logs.records', facts.at(-1)?.position ?? 0n);
-    const kept = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
-    // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
-    expect(await names()).to.deep.equal(kept);
+    const retained = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
+    // Of March 1 only audit records are retained; "written late" is a record of March 2.
+    expect(await names()).to.deep.equal(retained);
 
-    const keeping = { producerId: 'api', day: '20260301', audit: false };
+    const bucket = { producerId: 'api', day: '20260301', audit: false };
     const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased;
     for (const _ of [1, 2]) await erase(asEvent(facts[1]!));
-    expect(await vault.seal(bucketSubject(keeping), { a: 1 })).to.equal(undefined);
+    expect(await vault.seal(bucketSubject(bucket), { a: 1 })).to.equal(undefined);
     expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
     expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);
     expect(await log.read(requestStream('a-key', false))).to.equal('deleted');
     expect(await log.read(requestStream('a-key', true))).to.have.length(1);
-    expect(await put(keyed, key)).to.deep.include({ rejected: 'logs/request-expired', kind: 'gone' });
+    expect(await put(keyedRecords, key)).to.deep.include({ rejected: 'logs/request-expired', kind: 'gone' });
 
     const build = await kernel.lifecycle.rebuild(model, { signal });
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
-    expect(await names()).to.deep.equal(kept);
+    expect(await names()).to.deep.equal(retained);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 
-  it('are followed by new ones where a clock was ahead by which the day of these has ended', async () => {
+  it('are followed by new records of the same day after a clock that was ahead', async () => {
     const { lifecycle, projectionProgress } = node.kernel;
     const ingest = startIngest();
     now = START;
@@ -103,7 +103,7 @@ describe('expired records', () => {
     expect(await lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 
-  it('go however many there are whose they were: a directory that is watched has a producer for every file', async () => {
+  it('are erased for thousands of producers, such as one per tailed file', async () => {
     const { handle, streams, systemContext } = node.kernel;
     now = START + 100 * DAY;
     const many = Array.from({ length: 4000 }, (_, n) => ({

@@ -1,4 +1,4 @@
-/** Retention and reindex over a log in memory: what is let go, and how a rebuild is begun, told of and finished. */
+/** Retention and reindex over a log in memory: what expires, and the life cycle of a reindex. */
 import { expect } from 'chai';
 import { createAggregateStore } from '../../../../application/command/aggregate-store.js';
 import { createReindex, type ReindexPorts, RUNNING } from '../../../../application/logs/admin/reindex.js';
@@ -13,7 +13,7 @@ import { batchStream, bucketSubject, requestStream } from '../../../../domain/lo
 import { DAY, failure, lines, type MemoryIntake, memoryIntake, NOON, taken } from '../../../support/memory-ingest.js';
 import { context } from '../../../support/toy-service.js';
 
-describe('in memory, retention', () => {
+describe('in memory, log retention', () => {
   let world: MemoryIntake['world'];
   let kernel: MemoryIntake['kernel'];
   let time: MemoryIntake['time'];
@@ -23,7 +23,7 @@ describe('in memory, retention', () => {
     ({ world, kernel, time, clock, ingestOf } = memoryIntake());
   });
 
-  it('reads little of what it let go of before after a start, however many keepings ended', async () => {
+  it('loads its state with few reads, however many buckets were erased', async () => {
     let day = 0;
     const run = createRetention({
       ...kernel,
@@ -32,14 +32,14 @@ describe('in memory, retention', () => {
       auditDays: 365,
       context: kernel.systemContext,
       receivedBefore: async (_, audit) =>
-        audit ? [] : Array.from({ length: 300 }, (_, n) => ({ ...keeping, producerId: `file-${day}-${n}` })),
+        audit ? [] : Array.from({ length: 300 }, (_, n) => ({ ...bucket, producerId: `file-${day}-${n}` })),
     });
     while (++day <= 10) await run();
     let read = 0;
     const log: typeof kernel.log = {
       ...kernel.log,
-      async read(...asked) {
-        const found = await kernel.log.read(...asked);
+      async read(...args) {
+        const found = await kernel.log.read(...args);
         read += found.length;
         return found;
       },
@@ -53,41 +53,41 @@ describe('in memory, retention', () => {
     expect(read).to.be.at.most(1000);
   });
 
-  const keeping = { producerId: 'api', day: '20260301', audit: false };
+  const bucket = { producerId: 'api', day: '20260301', audit: false };
 
-  it('lets go of whole days, by the certain time only, and asks what ends with them', async () => {
+  it('expires whole days by the confirmed time only, and queries which buckets end', async () => {
     time.now = NOON + 400 * DAY;
-    let certain: number | undefined;
-    const asked: [string, boolean][] = [];
+    let confirmed: number | undefined;
+    const queries: [string, boolean][] = [];
     const run = createRetention({
       ...kernel,
-      clock: { ...clock, confirmedNow: async () => certain, inSync: () => true },
+      clock: { ...clock, confirmedNow: async () => confirmed, inSync: () => true },
       days: 30,
       auditDays: 365,
       context: kernel.systemContext,
       async receivedBefore(day, audit) {
-        asked.push([day, audit]);
-        return audit ? [] : [keeping];
+        queries.push([day, audit]);
+        return audit ? [] : [bucket];
       },
     });
     await run();
     expect(world.all).to.have.length(0);
-    certain = NOON + 31 * DAY;
+    confirmed = NOON + 31 * DAY;
     await run();
     await run();
     const facts = (await kernel.log.read(RETENTION_STREAM)) as readonly RecordedEvent[];
     expect(facts.map(({ type, data }) => [type, data])).to.deep.equal([
       ['RecordsExpired', { before: Date.UTC(2026, 2, 2), auditBefore: Date.UTC(2025, 3, 1) }],
-      ['BatchesErased', keeping],
+      ['BatchesErased', bucket],
     ]);
-    expect(asked[0]).to.deep.equal(['20260302', false]);
-    expect(asked[1]).to.deep.equal(['20250401', true]);
-    certain = DAY;
+    expect(queries[0]).to.deep.equal(['20260302', false]);
+    expect(queries[1]).to.deep.equal(['20250401', true]);
+    confirmed = DAY;
     await run();
-    expect(asked.at(-1)).to.deep.equal(['19700101', true]);
+    expect(queries.at(-1)).to.deep.equal(['19700101', true]);
   });
 
-  it('destroys the key of what has expired, and ends its streams, however often it is told', async () => {
+  it('destroys the key of an expired bucket and deletes its streams, idempotently', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(lines({ message: 'a' }, { message: 'b', audit: true }), 'lines', 'api', context()));
     taken(await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'body')));
@@ -98,24 +98,24 @@ describe('in memory, retention', () => {
       },
     });
     expect(reaction.name).to.equal('logs.erase');
-    for (const _ of [1, 2]) await reaction.on.BatchesErased({ data: keeping } as never);
-    expect(await kernel.vault.seal(bucketSubject(keeping), {})).to.equal(undefined);
-    expect(await kernel.log.read(batchStream(keeping, NOON))).to.equal('deleted');
-    expect(await kernel.log.read(batchStream(keeping, NOON + 3_600_000))).to.equal('missing');
+    for (const _ of [1, 2]) await reaction.on.BatchesErased({ data: bucket } as never);
+    expect(await kernel.vault.seal(bucketSubject(bucket), {})).to.equal(undefined);
+    expect(await kernel.log.read(batchStream(bucket, NOON))).to.equal('deleted');
+    expect(await kernel.log.read(batchStream(bucket, NOON + 3_600_000))).to.equal('missing');
     expect(await kernel.log.read(requestStream('request-1', false))).to.equal('deleted');
-    expect(await kernel.log.read(batchStream({ ...keeping, audit: true }, NOON))).to.have.length(1);
+    expect(await kernel.log.read(batchStream({ ...bucket, audit: true }, NOON))).to.have.length(1);
   });
 
-  it('ends the streams of requests side by side, but not all of them, each once', async () => {
+  it('deletes request streams with bounded concurrency, each once', async () => {
     const names = Array.from({ length: 70 }, (_, n) => requestStream(`request-${n}`, false));
     const ended: string[] = [];
-    let [running, most] = [0, 0];
+    let [running, maxRunning] = [0, 0];
     const reaction = eraseReaction({
       ...kernel,
       log: {
         ...kernel.log,
         async tombstone(stream) {
-          most = Math.max(most, ++running);
+          maxRunning = Math.max(maxRunning, ++running);
           await new Promise((resolve) => setImmediate(resolve));
           running--;
           ended.push(stream);
@@ -125,9 +125,9 @@ describe('in memory, retention', () => {
         yield* names;
       },
     });
-    await reaction.on.BatchesErased({ data: keeping } as never);
+    await reaction.on.BatchesErased({ data: bucket } as never);
     expect(ended).to.deep.equal(names);
-    expect(most).to.equal(32);
+    expect(maxRunning).to.equal(32);
   });
 });
 
@@ -147,11 +147,11 @@ describe('in memory, a reindex', () => {
       ...kernel,
       clock,
       context: kernel.systemContext,
-      rebuild: (begun, told) =>
+      rebuild: (begun, onProgress) =>
         new Promise((resolve, reject) => {
           it.builds++;
           begun();
-          told(7, 30n, 40n);
+          onProgress(7, 30n, 40n);
           it.finish = () => resolve('build');
           it.fail = reject;
         }),
@@ -164,7 +164,7 @@ describe('in memory, a reindex', () => {
     return { it, reindex };
   }
 
-  it('tells how far it is, and what came of it', async () => {
+  it('reports its progress and its result', async () => {
     const { it, reindex } = fixture();
     expect(await reindex.progress()).to.equal(undefined);
     const started = taken(await reindex.start(context()));
@@ -196,22 +196,22 @@ describe('in memory, a reindex', () => {
     expect(await reindex.progress()).to.deep.include({ state: 'done', ...report });
   });
 
-  it('is refused while another one runs, here or elsewhere, and the one that runs is still told of', async () => {
+  it('is rejected while another one runs on any node, and reports the running one', async () => {
     const { it, reindex } = fixture();
     const { id, done } = taken(await reindex.start(context()));
     expect(await reindex.start(context())).to.deep.include(RUNNING);
     expect(await reindex.progress()).to.include({ id, state: 'running' });
     it.finish();
     await done;
-    const elsewhere = fixture({ underWay: async () => ({ position: 3n, until: 9n }) });
-    expect(await elsewhere.reindex.start(context())).to.deep.include(RUNNING);
-    expect(await elsewhere.reindex.progress()).to.deep.equal({ state: 'running', position: '3', until: '9' });
-    const late = fixture({ rebuild: () => Promise.reject(ELSEWHERE) });
-    expect(await late.reindex.start(context())).to.deep.include(RUNNING);
-    expect(await late.reindex.progress()).to.equal(undefined);
+    const other = fixture({ underWay: async () => ({ position: 3n, until: 9n }) });
+    expect(await other.reindex.start(context())).to.deep.include(RUNNING);
+    expect(await other.reindex.progress()).to.deep.equal({ state: 'running', position: '3', until: '9' });
+    const refused = fixture({ rebuild: () => Promise.reject(ELSEWHERE) });
+    expect(await refused.reindex.start(context())).to.deep.include(RUNNING);
+    expect(await refused.reindex.progress()).to.equal(undefined);
   });
 
-  it('is begun once by a command that comes again, on another node too', async () => {
+  it('is started once by a repeated command, on any node', async () => {
     const how = context('reindex-1', 'body');
     const { it, reindex } = fixture();
     const first = taken(await reindex.start(how));
@@ -225,7 +225,7 @@ describe('in memory, a reindex', () => {
     expect([it.builds, other.it.builds]).to.deep.equal([1, 0]);
   });
 
-  it('that failed says so, and is begun again by the same command', async () => {
+  it('reports a failure, and can be started again by the same command', async () => {
     const how = context('reindex-1', 'body');
     const { it, reindex } = fixture();
     const { id, done } = taken(await reindex.start(how));
@@ -238,16 +238,16 @@ describe('in memory, a reindex', () => {
     expect([it.builds, (await reindex.progress())?.state]).to.deep.equal([2, 'done']);
   });
 
-  it('whose process died is begun by the same command, once nobody else is at it', async () => {
+  it('can be started again by the same command after its process died and no other node runs it', async () => {
     const how = context('reindex-1', 'body');
     await fixture().reindex.start(how);
-    let elsewhere: { readonly position: bigint; readonly until: bigint } | undefined = {
+    let other: { readonly position: bigint; readonly until: bigint } | undefined = {
       position: 3n,
       until: 9n,
     };
-    const { it, reindex } = fixture({ underWay: async () => elsewhere });
+    const { it, reindex } = fixture({ underWay: async () => other });
     expect(await reindex.start(how)).to.deep.include(RUNNING);
-    elsewhere = undefined;
+    other = undefined;
     expect(await reindex.progress()).to.equal(undefined);
     const { done } = taken(await reindex.start(how));
     it.finish();
@@ -255,7 +255,7 @@ describe('in memory, a reindex', () => {
     expect([it.builds, (await reindex.progress())?.state]).to.deep.equal([1, 'done']);
   });
 
-  it('that could not be begun is as if nobody had asked for it', async () => {
+  it('leaves no trace if it could not be started', async () => {
     let away = true;
     const { it, reindex } = fixture({
       underWay: async () => {

@@ -1,4 +1,4 @@
-/** Who in a meeting is told what, in which order, without a socket. */
+/** Who receives which message in a meeting, in which order, tested without a socket. */
 import { expect } from 'chai';
 import type { Message } from '../../../../application/subscription/audience.js';
 import { type MeetingEvent, NAMELESS } from '../../../../domain/meeting/catalog.js';
@@ -44,41 +44,41 @@ const raised = (participantId: string) => happened('HandRaised', { participantId
 const lowered = (participantId: string) => happened('HandLowered', { participantId, loweredAt: NOON });
 
 const sentAt = NOON - 5;
-const saying = (participantId: string) => ({ roomId, meetingId, participantId, sentAt });
+const messageBy = (participantId: string) => ({ roomId, meetingId, participantId, sentAt });
 
-describe('the people of a meeting', () => {
-  it('all hear what one says, at one time, and who says it too', () => {
-    const heard = {
+describe('participants of a meeting', () => {
+  it('all receive a chat message, including its sender', () => {
+    const chatMessage = {
       ...message('chat', 'bob', { name: 'bob', text: 'Hi', messageId: `${sentAt}-bob` }),
       timestamp: sentAt,
     };
-    expect(told(...three, chatSent(saying('bob'), 'Hi'))).to.deep.equal({
-      ada: [heard],
-      bob: [heard],
-      cleo: [heard],
+    expect(told(...three, chatSent(messageBy('bob'), 'Hi'))).to.deep.equal({
+      ada: [chatMessage],
+      bob: [chatMessage],
+      cleo: [chatMessage],
     });
-    const { ada } = told(...three, chatSent(saying('bob'), 'Hi', '1-ada'));
-    expect(ada).to.deep.equal([{ ...heard, replyTo: '1-ada' }]);
+    const { ada } = told(...three, chatSent(messageBy('bob'), 'Hi', '1-ada'));
+    expect(ada).to.deep.equal([{ ...chatMessage, replyTo: '1-ada' }]);
   });
 
-  it('but for who reacts see how they do', () => {
+  it('receive reactions of others', () => {
     const seen = { ...message('reaction', 'bob', { reaction: 'clap' }), timestamp: sentAt };
-    expect(told(...three, reactionSent(saying('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
+    expect(told(...three, reactionSent(messageBy('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
   });
 
-  it('do not hear who is not there, or not any more, or was in another meeting', () => {
+  it('receive no chat of senders who are not in this meeting', () => {
     for (const events of [
-      [...three, chatSent(saying('dan'), 'Hi')],
-      [...three, left('bob'), chatSent(saying('bob'), 'Hi')],
-      [...three, kicked('bob', 'ada'), reactionSent(saying('bob'), 'clap')],
-      [...three, locked('ada'), requested('dan'), chatSent(saying('dan'), 'Hi')],
-      [...three, chatSent({ ...saying('bob'), meetingId: 'earlier' }, 'Hi')],
-      [chatSent(saying('bob'), 'Hi')],
+      [...three, chatSent(messageBy('dan'), 'Hi')],
+      [...three, left('bob'), chatSent(messageBy('bob'), 'Hi')],
+      [...three, kicked('bob', 'ada'), reactionSent(messageBy('bob'), 'clap')],
+      [...three, locked('ada'), requested('dan'), chatSent(messageBy('dan'), 'Hi')],
+      [...three, chatSent({ ...messageBy('bob'), meetingId: 'earlier' }, 'Hi')],
+      [chatSent(messageBy('bob'), 'Hi')],
     ])
       expect(told(...events)).to.deep.equal({});
   });
 
-  it('hear of a newcomer, who hears of that first, and then of all who are there in order of joining', () => {
+  it('receive newcomers, who receive all participants in order of joining', () => {
     expect(told(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
     expect(told(...three)).to.deep.equal({
       ada: [joinedAs('cleo')],
@@ -87,7 +87,7 @@ describe('the people of a meeting', () => {
     });
   });
 
-  it('are told, when they come, of hands, of the lock and of a recording', () => {
+  it('receive raised hands, the lock and the recording when they join', () => {
     const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
     const { dan } = told(...three, raised('bob'), recording, locked('ada'), requested('dan'), granted('dan', 'ada'));
     expect(dan).to.deep.equal([
@@ -101,7 +101,7 @@ describe('the people of a meeting', () => {
     ]);
   });
 
-  it('see newcomers as they were muted and went dark, not as they came', () => {
+  it('receive the current media state of others when they join', () => {
     const dark = happened('ParticipantUpdated', {
       participantId: 'bob',
       updatedAt: NOON,
@@ -113,49 +113,49 @@ describe('the people of a meeting', () => {
     expect(cleo?.[2]).to.deep.equal({ ...joinedAs('bob'), isMuted: true, isVideoOff: true });
   });
 
-  describe('where it is locked', () => {
-    const shut = [...three, promoted('bob', 'ada'), locked('ada')];
+  describe('in a locked room', () => {
+    const lockedRoom = [...three, promoted('bob', 'ada'), locked('ada')];
 
-    it('lead who waits to those who decide, and to nobody else', () => {
-      expect(told(...shut, requested('dan'))).to.deep.equal({
+    it('see waiting users only as moderators', () => {
+      expect(told(...lockedRoom, requested('dan'))).to.deep.equal({
         ada: [waits('dan')],
         bob: [waits('dan')],
         dan: [waits('dan', own('dan'))],
       });
     });
 
-    it('see who is admitted like everybody who comes', () => {
-      const by = told(...shut, requested('dan'), granted('dan', 'ada'));
+    it('see an admitted user join', () => {
+      const by = told(...lockedRoom, requested('dan'), granted('dan', 'ada'));
       for (const each of ['ada', 'bob', 'cleo']) expect(by[each]).to.deep.equal([joinedAs('dan')]);
       expect(by.dan?.[0]).to.deep.equal(joinedAs('dan', false, own('dan')));
     });
 
-    it('do not see who is rejected, who is told why and has to go', () => {
+    it('do not see a rejected user, who receives the reason and is disconnected', () => {
       const refused = happened('EntryRefused', {
         participantId: 'dan',
         refusedAt: NOON,
         by: 'ada',
         secret: { reason: 'Not today' },
       });
-      expect(told(...shut, requested('dan'), refused)).to.deep.equal({
+      expect(told(...lockedRoom, requested('dan'), refused)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
         dan: [message('reject-user', 'ada', { targetId: 'dan', reason: 'Not today', ends: true })],
       });
     });
 
-    it('learn who waits no more, if they decide', () => {
+    it('see as moderators when a user stops waiting', () => {
       const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON });
-      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+      expect(told(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
       });
     });
 
-    it('are told to come back where their node was only taken for dead, and so are those inside', () => {
+    it('are disconnected to reconnect if their node was wrongly taken for dead', () => {
       const over = (id: string) => ({ ...leftAs(id), ends: true });
       const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON, isLost: true });
-      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+      expect(told(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
         dan: [over('dan')],
@@ -167,19 +167,22 @@ describe('the people of a meeting', () => {
       });
     });
 
-    it('learn of those who still wait when they are promoted, or come to decide', () => {
+    it('see waiting users when they become moderators', () => {
       const waiting = [requested('dan'), requested('eve')];
-      expect(told(...shut, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
+      expect(told(...lockedRoom, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
         message('moderator-action', 'ada', { targetId: 'cleo', action: 'make-moderator' }),
         updatedAs('cleo', { isModerator: true }),
         waits('dan'),
         waits('eve'),
       ]);
-      expect(told(...shut, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([waits('dan'), waits('eve')]);
-      expect(told(...shut, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
+      expect(told(...lockedRoom, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([
+        waits('dan'),
+        waits('eve'),
+      ]);
+      expect(told(...lockedRoom, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
     });
 
-    it('hear when they may wait no more', () => {
+    it('receive an error when the meeting ends while they wait', () => {
       const over = told(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
       expect(over).to.deep.equal({
         bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting has ended' })],
@@ -187,8 +190,8 @@ describe('the people of a meeting', () => {
     });
   });
 
-  it('all hear of locks and recordings, and who did it', () => {
-    const heard: readonly (readonly [MeetingEvent, Message])[] = [
+  it('all receive locks and recordings with the moderator', () => {
+    const expectedMessages: readonly (readonly [MeetingEvent, Message])[] = [
       [locked('ada'), message('room-locked', 'ada', { lockedBy: 'ada' })],
       [unlocked('ada'), message('room-unlocked', 'ada', { unlockedBy: 'ada' })],
       [
@@ -200,16 +203,16 @@ describe('the people of a meeting', () => {
         message('recording-stopped', 'ada', { stoppedBy: 'ada' }),
       ],
     ];
-    for (const [event, expected] of heard)
+    for (const [event, expected] of expectedMessages)
       expect(told(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
-    // With who records it is over, however they went.
+    // A recording ends with its recorder, however that participant leaves.
     const during = [...three, happened('RecordingStarted', { startedAt: NOON, by: 'bob' })];
     const over = [leftAs('bob'), message('recording-stopped', 'bob', { stoppedBy: 'bob' })];
-    for (const gone of [left('bob'), lost('bob'), kicked('bob', 'ada')])
-      expect(told(...during, gone)).to.deep.include({ ada: over, cleo: over });
+    for (const departure of [left('bob'), lost('bob'), kicked('bob', 'ada')])
+      expect(told(...during, departure)).to.deep.include({ ada: over, cleo: over });
   });
 
-  it('but not they themselves hear of what they say of themselves', () => {
+  it('do not receive their own updates', () => {
     const update = happened('ParticipantUpdated', {
       participantId: 'bob',
       updatedAt: NOON,
@@ -224,7 +227,7 @@ describe('the people of a meeting', () => {
     expect(told(...three, raised('bob'), lowered('bob'))).to.deep.equal({ ada: down, cleo: down });
   });
 
-  it('see what a moderator makes of somebody, who is told of it', () => {
+  it('see the action of a moderator, which its target receives too', () => {
     const muted = happened('ParticipantMuted', { participantId: 'bob', mutedAt: NOON, by: 'ada' });
     const unmuted = happened('ParticipantUnmuted', { participantId: 'bob', unmutedAt: NOON, by: 'ada' });
     const action = (what: string) => message('moderator-action', 'ada', { targetId: 'bob', action: what });
@@ -240,7 +243,7 @@ describe('the people of a meeting', () => {
       });
   });
 
-  it('see who is kicked go, and that is the last who is kicked is told', () => {
+  it('see a kicked participant leave, whose stream ends with the kick', () => {
     const action = message('moderator-action', 'ada', { targetId: 'bob', action: 'kick', ends: true });
     expect(told(...three, kicked('bob', 'ada'))).to.deep.equal({
       ada: [leftAs('bob')],
@@ -249,7 +252,7 @@ describe('the people of a meeting', () => {
     });
   });
 
-  it('see who leaves go, and who leads then, who is told so', () => {
+  it('see a participant leave, and who becomes moderator', () => {
     expect(told(...three, left('ada'))).to.deep.equal({ bob: [leftAs('ada')], cleo: [leftAs('ada')] });
     const seen = updatedAs('bob', { isModerator: true });
     expect(told(...three, left('ada'), promoted('bob'))).to.deep.equal({
@@ -258,13 +261,13 @@ describe('the people of a meeting', () => {
     });
   });
 
-  it('are told all anew where they come back over another socket, and nobody else hears of it', () => {
+  it('receive the whole state after reconnecting, without a message to others', () => {
     const returned = (participantId: string) =>
       happened('ParticipantReturned', { participantId, returnedAt: NOON, node: 'south', seat: 'two' });
     expect(told(...three, returned('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true), joinedAs('cleo')],
     });
-    // Their own hand too: nobody else tells them that it is still up.
+    // Their own raised hand too, since nothing else restores it.
     expect(told(...three, raised('bob'), returned('bob')).bob?.at(-1)).to.deep.equal(
       updatedAs('bob', { isHandRaised: true }),
     );
@@ -273,14 +276,14 @@ describe('the people of a meeting', () => {
     });
   });
 
-  it('have no name that is erased', () => {
+  it('have a placeholder as name after erasure', () => {
     const erased = { ...joined('ada', true), erased: true };
     const nameless = { ...erased, data: { ...erased.data, secret: { name: NAMELESS } } };
     const { bob } = told(opened(), nameless, joined('bob'));
     expect(bob?.[1]?.name).to.equal(NAMELESS);
   });
 
-  it('are nobody’s business of another meeting in the same room', () => {
+  it('receive nothing of an earlier meeting in the same room', () => {
     const again = opened({ meetingId: 'second' });
     const { bob } = told(hosted, joined('ada', true), left('ada'), ended(), again, joined('bob', true));
     expect(bob).to.deep.equal([joinedAs('bob', true, own('bob'))]);

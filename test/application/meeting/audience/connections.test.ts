@@ -1,4 +1,4 @@
-/** What the people of a meeting are told of connections that are lost and come back, and of meetings before theirs. */
+/** What participants receive about lost connections, and about earlier meetings in the same room. */
 import { expect } from 'chai';
 import type { RoomEvent } from '../../../../domain/meeting/catalog.js';
 import {
@@ -37,7 +37,7 @@ const returned = (participantId: string) =>
 const two = [opened({ returnMs: 20_000 }), joined('ada', true), joined('bob')];
 
 describe('a lost connection to a meeting', () => {
-  it('is shown to the others, and that it is back', () => {
+  it('is reported to the others, as is the reconnection', () => {
     expect(told(...two, connectionLost('bob'))).to.deep.equal({
       ada: [updatedAs('bob', { connection: 'lost' })],
     });
@@ -48,27 +48,27 @@ describe('a lost connection to a meeting', () => {
     expect(told(...two, returned('bob'))).to.have.all.keys('bob');
   });
 
-  it('is shown to who comes meanwhile, and with whatever else is told of them', () => {
-    const lost = [...two, connectionLost('bob')];
-    const shown = updatedAs('bob', { connection: 'lost' });
-    const cleo = [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob'), shown];
-    expect(told(...lost, joined('cleo')).cleo).to.deep.equal(cleo);
+  it('is reported to newcomers, and in further updates of the participant', () => {
+    const afterLoss = [...two, connectionLost('bob')];
+    const lostUpdate = updatedAs('bob', { connection: 'lost' });
+    const cleo = [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob'), lostUpdate];
+    expect(told(...afterLoss, joined('cleo')).cleo).to.deep.equal(cleo);
     const muted = happened('ParticipantMuted', { participantId: 'bob', by: 'ada', mutedAt: NOON });
-    expect(told(...lost, muted).ada).to.deep.equal([updatedAs('bob', { isMuted: true, connection: 'lost' })]);
+    expect(told(...afterLoss, muted).ada).to.deep.equal([updatedAs('bob', { isMuted: true, connection: 'lost' })]);
   });
 
-  it('of who waits is told to nobody', () => {
+  it('is not reported for a waiting user', () => {
     expect(told(...two, locked('ada'), requested('dan'), connectionLost('dan'))).to.deep.equal({});
   });
 
-  it('of who is admitted meanwhile is shown after their coming', () => {
+  it('of a waiting user is reported after admission', () => {
     const waits = [...two, locked('ada'), requested('dan'), connectionLost('dan')];
-    const shown = [joinedAs('dan'), updatedAs('dan', { connection: 'lost' })];
+    const lostUpdate = [joinedAs('dan'), updatedAs('dan', { connection: 'lost' })];
     const { ada, bob } = told(...waits, granted('dan', 'ada'));
-    expect({ ada, bob }).to.deep.equal({ ada: shown, bob: shown });
+    expect({ ada, bob }).to.deep.equal({ ada: lostUpdate, bob: lostUpdate });
   });
 
-  it('of who left and comes back is told like their coming', () => {
+  it('is not involved if a participant leaves and joins again', () => {
     expect(told(...two, left('bob'), rejoined('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true)],
       ada: [joinedAs('bob')],
@@ -76,7 +76,7 @@ describe('a lost connection to a meeting', () => {
   });
 });
 
-describe('a meeting that runs under the id of an earlier one', () => {
+describe('a meeting in a room with an erased earlier meeting', () => {
   const ofSecond = ({ type, data }: RoomEvent) => ({ type, data: { ...data, meetingId: 'second' } }) as RoomEvent;
   const erased = (of: string): RoomEvent => ({
     type: 'MeetingErased',
@@ -85,7 +85,7 @@ describe('a meeting that runs under the id of an earlier one', () => {
   const running = [hosted, joined('eve', true), left('eve'), ended(), ...two.map(ofSecond)];
   const raised = ofSecond(happened('HandRaised', { participantId: 'bob', raisedAt: NOON }));
 
-  it('goes on when that one is erased, and is told nothing of it', () => {
+  it('is not affected by the erasure', () => {
     expect(told(...running, erased(meetingId))).to.deep.equal({});
     expect(told(...running, erased(meetingId), raised).ada).to.deep.equal([
       about('raise-hand', 'bob'),

@@ -1,4 +1,4 @@
-/** What people of a meeting are told of a command that changes nothing, and when that is not true any more. */
+/** Messages repeated for a command without effect, as long as its state still holds. */
 import { expect } from 'chai';
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import {
@@ -46,21 +46,21 @@ const again = (type: RepeatedCommand['type'], by = 'ada', participantId?: string
 const echoed = (repeated: RepeatedCommand, ...events: readonly MeetingEvent[]) =>
   repeatDeliveries(audience, after(...two, ...events), repeated).map(({ to, message: { type } }) => [type, to]);
 
-describe('a command of a meeting that changes nothing', () => {
-  it('is told like the first one where it is so, and to nobody where it is not', () => {
-    const everybody = ['ada', 'bob'];
-    for (const [repeated, so, not, told] of [
-      [again('LockRoom'), [locked('ada')], [locked('ada'), unlocked('ada')], [['room-locked', everybody]]],
-      [again('UnlockRoom'), [], [locked('ada')], [['room-unlocked', everybody]]],
-      [again('StartRecording'), [recording], [recording, recorded], [['recording-started', everybody]]],
-      [again('StopRecording'), [], [recording], [['recording-stopped', everybody]]],
+describe('a meeting command without effect', () => {
+  it('repeats the messages of the current state, and none if the state differs', () => {
+    const everyone = ['ada', 'bob'];
+    for (const [repeated, matching, differing, messages] of [
+      [again('LockRoom'), [locked('ada')], [locked('ada'), unlocked('ada')], [['room-locked', everyone]]],
+      [again('UnlockRoom'), [], [locked('ada')], [['room-unlocked', everyone]]],
+      [again('StartRecording'), [recording], [recording, recorded], [['recording-started', everyone]]],
+      [again('StopRecording'), [], [recording], [['recording-stopped', everyone]]],
       [
         again('MuteParticipant', 'ada', 'bob'),
         [muted],
         [muted, unmuted],
         [
           ['moderator-action', ['bob']],
-          ['participant-updated', everybody],
+          ['participant-updated', everyone],
         ],
       ],
       [
@@ -69,7 +69,7 @@ describe('a command of a meeting that changes nothing', () => {
         [muted],
         [
           ['moderator-action', ['bob']],
-          ['participant-updated', everybody],
+          ['participant-updated', everyone],
         ],
       ],
       [
@@ -91,12 +91,12 @@ describe('a command of a meeting that changes nothing', () => {
         ],
       ],
     ] as const) {
-      expect(echoed(repeated, ...so), `${repeated.type}, so`).to.deep.equal(told);
-      expect(echoed(repeated, ...not), `${repeated.type}, not so`).to.deep.equal([]);
+      expect(echoed(repeated, ...matching), `${repeated.type}, matching`).to.deep.equal(messages);
+      expect(echoed(repeated, ...differing), `${repeated.type}, differing matching`).to.deep.equal([]);
     }
   });
 
-  it('does not tell a moderator again who waits', () => {
+  it('does not repeat waiting users to a moderator', () => {
     const promotion = again('PromoteParticipant', 'ada', 'bob');
     expect(echoed(promotion, promoted('bob', 'ada'), locked('ada'), requested('dan'))).to.deep.equal([
       ['moderator-action', ['bob']],
@@ -104,7 +104,7 @@ describe('a command of a meeting that changes nothing', () => {
     ]);
   });
 
-  it('is taken back on its way to somebody where it is not so any more, or is not for them', () => {
+  it('is dropped on delivery if the state has changed or the recipient is wrong', () => {
     const rooms = after(...two, muted);
     const repeated = again('MuteParticipant', 'ada', 'bob');
     const [action, updated] = repeatDeliveries(audience, rooms, repeated).map(({ message }) => JSON.stringify(message));
@@ -113,7 +113,7 @@ describe('a command of a meeting that changes nothing', () => {
     expect(still('bob', action!)).to.equal(true);
     expect(still('ada', action!)).to.equal(false);
     expect(still('ada', updated!)).to.equal(true);
-    // Another hand than when it was written.
+    // The hand state differs from the repeated message.
     expect(still('ada', updated!, raised)).to.equal(false);
     expect(still('bob', action!, unmuted)).to.equal(false);
   });

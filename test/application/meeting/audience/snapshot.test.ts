@@ -1,4 +1,4 @@
-/** Who is in which meeting is known to a relay that begins anywhere in the log. */
+/** The meeting audience restores its state at any position of the log, from a snapshot and the tail. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
@@ -41,7 +41,7 @@ const command: fc.Arbitrary<RoomCommand> = fc.oneof(
   },
 );
 
-/** What happens in a room, as in one of another name, and of another meeting. */
+/** Events of a room with the given name, with a meeting id derived from it. */
 const eventsIn = (name: string) =>
   fc.array(command, { maxLength: 25 }).map((commands): readonly Step[] =>
     specOf(room)
@@ -55,8 +55,8 @@ const eventsIn = (name: string) =>
 const begin = () => starting(catalog, createMeetingAudience({ resumeToken: (id) => `token-of-${id}` }));
 const step = (event: RoomEvent): Step => ({ stream: roomStream(roomId), event });
 
-describe('the audience of the meetings, at a start', () => {
-  it('is the same by a snapshot of any moment before, also where a meeting is erased since', async () => {
+describe('the restored audience of meetings', () => {
+  it('is the same from a snapshot of any earlier position, even after a meeting is erased', async () => {
     const property = fc.asyncProperty(
       fc.tuple(eventsIn('one'), eventsIn('two')),
       fc.array(fc.nat(1), { maxLength: 60 }),
@@ -77,7 +77,7 @@ describe('the audience of the meetings, at a start', () => {
     await fc.assert(property, { numRuns: 100 });
   });
 
-  it('reads of the log what came after its snapshot, and not the streams of its rooms', async () => {
+  it('reads only the events after its snapshot, not the streams of rooms', async () => {
     const { append, keep, at, read } = await begin();
     let last = 0n;
     for (const event of [opened(), joined('ada', true), joined('bob')]) last = await append(step(event));
@@ -89,12 +89,12 @@ describe('the audience of the meetings, at a start', () => {
     expect(read.map(({ position }) => position)).to.deep.equal([position]);
   });
 
-  it('knows nobody in a meeting of which the log has only that it is erased', async () => {
+  it('has no participants of a meeting of which only MeetingErased is left', async () => {
     const { append, keep, at } = await begin();
     let last = 0n;
     for (const event of [opened(), joined('ada', true)]) last = await append(step(event));
     await keep(last);
-    // How it ended is scavenged.
+    // The events that ended it have been scavenged.
     const erased = { roomId, meetingId, erasedAt: 1 };
     const position = await append(step({ type: 'MeetingErased', data: erased }));
     expect([...(await at(position)).state]).to.deep.equal([]);
@@ -104,7 +104,7 @@ describe('the audience of the meetings, at a start', () => {
     expect(state.get(roomId)!.people).to.have.length(1);
   });
 
-  it('names nobody in what is kept, and nobody who was erased comes back by it', async () => {
+  it('stores no personal data in its snapshot and does not restore erased participants', async () => {
     const { append, keep, at, kept, vault } = await begin();
     const named = joined('p1', true);
     const cleopatra = { ...named, data: { ...named.data, secret: { name: 'Cleopatra' } } };

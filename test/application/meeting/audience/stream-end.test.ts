@@ -1,4 +1,4 @@
-/** Who has to go from a meeting and with which close code, who is not told of those who wait, and what is left of it. */
+/** Which sockets of a meeting are closed with which code, and what remains in memory. */
 import { expect } from 'chai';
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
@@ -21,7 +21,7 @@ import { told } from './audience-spec.js';
 
 const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
 
-/** The state after these events, and what the last of them delivers. */
+/** The state after these events, and the deliveries of the last one. */
 function after(...events: readonly MeetingEvent[]) {
   const recorded = events.map((event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent);
   const start = { state: audience.initialState, deliveries: [] as ReturnType<typeof route>['deliveries'] };
@@ -30,8 +30,8 @@ function after(...events: readonly MeetingEvent[]) {
 
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
 
-describe('the sockets of a meeting', () => {
-  it('are closed with a code of their own for who is kicked, rejected, or to come back', () => {
+describe('sockets of a meeting', () => {
+  it('close with a specific code after a kick, a rejection or a lost node', () => {
     const refused = happened('EntryRefused', {
       participantId: 'dan',
       refusedAt: NOON,
@@ -48,11 +48,11 @@ describe('the sockets of a meeting', () => {
     }
   });
 
-  it('stay open, all of them, for who goes by themselves, and for those who stay', () => {
+  it('stay open when a participant leaves', () => {
     expect(after(...three, left('bob')).deliveries.filter((each) => each.ends)).to.deep.equal([]);
   });
 
-  it('show who waits to nobody who only was muted, or heard again', () => {
+  it('do not repeat waiting users to a participant who is muted or unmuted', () => {
     const waiting = [...three, locked('ada'), requested('dan')];
     const muted = happened('ParticipantMuted', { participantId: 'cleo', mutedAt: NOON, by: 'ada' });
     const unmuted = happened('ParticipantUnmuted', { participantId: 'cleo', unmutedAt: NOON, by: 'ada' });
@@ -61,7 +61,7 @@ describe('the sockets of a meeting', () => {
         expect(messages.map(({ type }) => type)).not.to.include('waiting-room');
   });
 
-  it('leave nothing of a meeting that is over in memory', () => {
+  it('leave nothing in memory after the meeting has ended', () => {
     const open = [opened(), joined('ada', true), left('ada')];
     expect(after(...open).state.get(roomId)).not.to.equal(undefined);
     expect(after(...open, ended()).state.get(roomId)).to.equal(undefined);
