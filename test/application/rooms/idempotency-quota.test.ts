@@ -1,23 +1,23 @@
-/** What the same command again costs: nothing more, on two nodes or where nothing came of it. */
+/** Quotas of repeated commands: paid once, also on two nodes and after failures. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { UnavailableError } from '../../../application/ports/index.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { done } from './node.js';
-import { fails, keyed, newcomer, useTwoNodes } from './two-nodes.js';
+import { fails, newcomer, useTwoNodes, withKey } from './two-nodes.js';
 
-describe('the same command again', function () {
+describe('the quota of a repeated command', function () {
   this.timeout(120_000);
   const nodes = useTwoNodes();
 
-  it('spends no quota', async () => {
-    let left = 2;
+  it('is not spent again', async () => {
+    let remaining = 2;
     const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 1000 };
     const quota = {
-      spend: async () => (left-- > 0 ? undefined : tooMany),
-      refund: async () => void left++,
+      spend: async () => (remaining-- > 0 ? undefined : tooMany),
+      refund: async () => void remaining++,
     };
-    const create = (key: string) => nodes.one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, 'x'), quota });
+    const create = (key: string) => nodes.one.commands.create(newcomer('Ada'), 60_000, { ...withKey(key, 'x'), quota });
     const keys = [randomUUID(), randomUUID()];
     const first = done(await create(keys[0]!));
     done(await create(keys[1]!));
@@ -25,27 +25,27 @@ describe('the same command again', function () {
     expect(await create(keys[0]!)).to.deep.equal(first);
   });
 
-  it('is told what it was told by another node, by one that has none left', async () => {
+  it('is not needed for the stored answer on another node', async () => {
     const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 1000 };
     const none = { spend: async () => tooMany, refund: async () => {} };
     const key = randomUUID();
-    const first = done(await nodes.other.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x')));
+    const first = done(await nodes.other.commands.create(newcomer('Ada'), 60_000, withKey(key, 'x')));
     const again = (body: string) =>
-      nodes.one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, body), quota: none });
+      nodes.one.commands.create(newcomer('Ada'), 60_000, { ...withKey(key, body), quota: none });
     expect(await again('x')).to.deep.equal(first);
     expect(await again('y')).to.include({ rejected: 'rooms/idempotency-key-reused' });
   });
 
-  for (const [whose, bodies] of [
+  for (const [label, bodies] of [
     ['the same', ['x', 'x']],
     ['with another body', ['x', 'y']],
   ] as const) {
-    it(`spends no quota where two nodes are sent it at once, ${whose}`, async () => {
+    it(`is spent once if two nodes receive it concurrently, ${label}`, async () => {
       let spent = 0;
-      let asked = 0;
+      let attempts = 0;
       const quota = {
         async spend() {
-          [spent, asked] = [spent + 1, asked + 1];
+          [spent, attempts] = [spent + 1, attempts + 1];
           return undefined;
         },
         refund: async () => void spent--,
@@ -54,14 +54,14 @@ describe('the same command again', function () {
       nodes.awaitAppends(2);
       await Promise.all(
         [nodes.one, nodes.other].map(({ commands }, at) =>
-          commands.create(newcomer('Ada'), 60_000, { ...keyed(key, bodies[at]!), quota }),
+          commands.create(newcomer('Ada'), 60_000, { ...withKey(key, bodies[at]!), quota }),
         ),
       );
-      expect([asked, spent]).to.deep.equal([2, 1]);
+      expect([attempts, spent]).to.deep.equal([2, 1]);
     });
   }
 
-  it('spends no quota where nothing came of it', async () => {
+  it('is refunded if the command fails', async () => {
     let spent = 0;
     const quota = {
       async spend() {
@@ -73,7 +73,7 @@ describe('the same command again', function () {
     nodes.retained.push(...Array.from({ length: 20 }, () => fails));
     const create = () =>
       nodes.one.commands
-        .create(newcomer('Ada'), 60_000, { ...keyed(randomUUID(), 'x'), quota })
+        .create(newcomer('Ada'), 60_000, { ...withKey(randomUUID(), 'x'), quota })
         .catch((error) => error);
     expect(await create()).to.be.instanceOf(UnavailableError);
     expect(spent).to.equal(0);

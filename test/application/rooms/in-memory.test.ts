@@ -1,4 +1,4 @@
-/** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
+/** Commands and queries of rooms over a log in memory: answers and access. */
 import { expect } from 'chai';
 import { asEvent } from '../../../application/command/event-envelope.js';
 import { CorruptEventError, type Rows } from '../../../application/ports/index.js';
@@ -13,7 +13,7 @@ import { context } from '../../support/toy-service.js';
 import { ada, TOKEN, useMemoryNodes } from './memory-node.js';
 import { accepted, done } from './node.js';
 
-const shownKey = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
+const publicKeyView = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
 const notFound = 'rooms/room-not-found';
 const iso = (at: number) => new Date(at).toISOString();
 
@@ -21,10 +21,10 @@ describe('in memory, a room', () => {
   const nodes = useMemoryNodes();
   const { create, admitted, invited, post, eventsOf } = nodes;
 
-  it('is entered by its creator, who alone is in it, for as long as was asked', async () => {
+  it('contains only its creator at first, and exists for the requested time', async () => {
     const { roomId, participantId, sessionToken, expiresAt, participants } = await create();
     expect(participants).to.deep.equal([
-      { id: participantId, name: 'Ada', joinedAt: iso(NOON), signingPublicKey: shownKey },
+      { id: participantId, name: 'Ada', joinedAt: iso(NOON), signingPublicKey: publicKeyView },
     ]);
     expect(expiresAt).to.equal(iso(NOON + HOUR));
     for (const id of [roomId, participantId]) expect(id).to.match(/^[\w-]{22}$/);
@@ -35,7 +35,7 @@ describe('in memory, a room', () => {
     expect(nodes.world.most.get(messagesStream(roomId))).to.equal(1000);
   });
 
-  it('is made once by a command that comes again, and spends its creator one room', async () => {
+  it('is created once by a repeated command, which spends one unit of quota', async () => {
     let spent = 0;
     const quota = {
       async spend() {
@@ -56,7 +56,7 @@ describe('in memory, a room', () => {
     expect(await nodes.one.commands.create(ada, HOUR, how)).to.include({ rejected: notFound });
   });
 
-  it('is not made of one too many, and nothing is left of it', async () => {
+  it('is not created beyond the quota, and leaves no trace', async () => {
     const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 };
     const quota = { spend: async () => tooMany, refund: () => expect.fail('nothing was spent') };
     expect(await nodes.one.commands.create(ada, HOUR, { ...context(), quota })).to.equal(tooMany);
@@ -64,7 +64,7 @@ describe('in memory, a room', () => {
     expect(nodes.world.most.size).to.equal(0);
   });
 
-  it('is joined by an invite, once, and shows everybody in order', async () => {
+  it('is joined once per invite, and lists participants in order of joining', async () => {
     const room = await create();
     const { body, position } = await invited(room, TOKEN);
     expect(body.inviteId).to.match(/^[\w-]{22}$/);
@@ -73,7 +73,7 @@ describe('in memory, a room', () => {
     nodes.now += 1000;
     const bob = { name: 'Bob', signingPublicKey };
     const joined = done(await nodes.other.commands.join(room.roomId, TOKEN, bob, context()));
-    // The node that has not seen him join reads on before it turns him away.
+    // A node that has not seen Bob join reads the log before it rejects him.
     const { participant } = await admitted(joined.body, nodes.one);
     expect(participant.name).to.equal('Bob');
     expect(joined.body.participants.map(({ name, joinedAt }) => [name, joinedAt])).to.deep.equal([
@@ -92,14 +92,14 @@ describe('in memory, a room', () => {
     });
   });
 
-  it('lets in nobody without a token of its own, and is not there where it is not', async () => {
-    const [room, elsewhere] = [await create(), await create()];
+  it('authenticates only its own session tokens, and is not found after its time', async () => {
+    const [room, otherRoom] = [await create(), await create()];
     const admit = (roomId: string, token?: string) => nodes.one.authenticator.authenticate(roomId, token);
-    for (const token of [undefined, '', 'x'.repeat(43), elsewhere.sessionToken, `${room.sessionToken}x`])
+    for (const token of [undefined, '', 'x'.repeat(43), otherRoom.sessionToken, `${room.sessionToken}x`])
       expect(await admit(room.roomId, token), String(token)).to.equal(unauthorized);
     const before = nodes.one.refreshed();
     for (const malformed of [undefined, '', `${room.sessionToken}x`]) await admit(room.roomId, malformed);
-    expect(nodes.one.refreshed(), 'no token costs nobody a read of the log').to.equal(before);
+    expect(nodes.one.refreshed(), 'a malformed token costs no read of the log').to.equal(before);
     for (const roomId of ['A'.repeat(22), 'short', `${room.roomId}x`, `x${room.roomId}`, ''])
       expect(await admit(roomId, room.sessionToken), roomId).to.include({ rejected: notFound });
     expect(accepted(await nodes.one.authenticator.open(room.roomId)).roomId).to.equal(room.roomId);
@@ -110,7 +110,7 @@ describe('in memory, a room', () => {
     expect(await nodes.one.authenticator.open(room.roomId)).to.include({ rejected: notFound });
   });
 
-  it('is as new as what the caller has seen of it', async () => {
+  it('is at least as current as the position the caller has seen', async () => {
     const room = await create();
     await admitted(room, nodes.other);
     const { position } = await invited(room, TOKEN);
@@ -121,17 +121,17 @@ describe('in memory, a room', () => {
     expect(seen.position > position).to.equal(true);
   });
 
-  it('is burned for everybody at once, with all that was said in it', async () => {
+  it('is burned immediately for everyone, with all of its messages', async () => {
     const room = await create();
     await post(room);
     const inside = await admitted(room, nodes.other);
-    const burnt = done(await nodes.one.commands.burn(room.roomId, room.participantId, context()));
-    expect(burnt).to.deep.equal({ body: { success: true }, position: await nodes.one.head() });
+    const burnResult = done(await nodes.one.commands.burn(room.roomId, room.participantId, context()));
+    expect(burnResult).to.deep.equal({ body: { success: true }, position: await nodes.one.head() });
     expect(await nodes.one.vault.seal(roomStream(room.roomId), {})).to.equal(undefined);
     expect(await nodes.one.authenticator.authenticate(room.roomId, room.sessionToken)).to.include({
       rejected: notFound,
     });
-    // Who was let in a moment before, by a node that has just heard of it.
+    // A caller authenticated a moment before, on a node without a cached key.
     nodes.other.vault.forget(roomStream(room.roomId));
     expect(await nodes.other.queries.state(inside)).to.include({ rejected: notFound });
     expect(await nodes.one.commands.burn(room.roomId, room.participantId, context())).to.include({
@@ -139,7 +139,7 @@ describe('in memory, a room', () => {
     });
   });
 
-  it('is burned by nobody outside', async () => {
+  it('cannot be burned by an outsider', async () => {
     const room = await create();
     expect(await nodes.one.commands.burn(room.roomId, 'eve', context())).to.include({
       rejected: 'rooms/not-a-participant',
@@ -147,7 +147,7 @@ describe('in memory, a room', () => {
     expect(await nodes.one.vault.seal(roomStream(room.roomId), {})).to.be.a('string');
   });
 
-  it('is erased after its end: its key, its messages, and that is noted once', async () => {
+  it('is erased after its end: key and messages, recorded once', async () => {
     const room = await create();
     await post(room);
     done(await nodes.one.commands.burn(room.roomId, room.participantId, context()));
@@ -168,59 +168,59 @@ describe('in memory, a room', () => {
     await nodes.one.log.tombstone(roomStream(room.roomId));
     nodes.one.streams.forget(roomStream(room.roomId));
     const failure = await nodes.one.reaction.on.RoomBurned({ ...end, id: 'another' }).catch((error: Error) => error);
-    expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
+    expect(failure, 'a failure is retried').to.be.instanceOf(Error);
   });
 
-  it('is told to the log when its time is up, by pages of those that are due', async () => {
+  it('expires when its time is up, in batches by expiry time', async () => {
     const rooms: { _id: string; expiresAt: number }[] = [];
     for (let index = 0; index < 250; index++) {
       const { roomId } = await create();
       rooms.push({ _id: roomId, expiresAt: NOON + HOUR + index });
     }
-    const asked: unknown[] = [];
+    const queries: unknown[] = [];
     const rows: Rows = {
       async find<Row>(projection: string, query: Parameters<Rows['find']>[1]) {
-        asked.push(query);
+        queries.push(query);
         expect(projection).to.equal('rooms.state');
         const { $gte, $lte } = query.filter.expiresAt as { $gte: number; $lte: number };
         const due = rooms.filter(({ expiresAt }) => expiresAt >= $gte && expiresAt <= $lte);
         return due.slice(0, query.limit) as Row[];
       },
     };
-    let certain: number | undefined;
-    const certainly = {
+    let confirmed: number | undefined;
+    const confirmedClock = {
       ...nodes.clock,
-      confirmedNow: async () => certain,
-      inSync: () => certain !== undefined,
+      confirmedNow: async () => confirmed,
+      inSync: () => confirmed !== undefined,
     };
-    const sweep = createRoomExpiry({ ...nodes.one, rows, clock: certainly, context: nodes.one.systemContext });
+    const sweep = createRoomExpiry({ ...nodes.one, rows, clock: confirmedClock, context: nodes.one.systemContext });
     const ended = () => nodes.world.all.filter(({ type }) => type === 'rooms.RoomExpired.v1').length;
     const { signal } = new AbortController();
     nodes.now = NOON + HOUR - 1;
-    certain = nodes.now;
+    confirmed = nodes.now;
     await sweep(signal);
     expect(ended()).to.equal(0);
     nodes.now = NOON + 2 * HOUR;
-    certain = undefined;
+    confirmed = undefined;
     await sweep(signal);
-    expect(ended(), 'while nobody knows the time').to.equal(0);
-    certain = nodes.now;
+    expect(ended(), 'while the time is unconfirmed').to.equal(0);
+    confirmed = nodes.now;
     await sweep(AbortSignal.abort());
-    expect(ended(), 'when it is stopped').to.equal(0);
-    certain = NOON + HOUR + 99;
+    expect(ended(), 'after a stop').to.equal(0);
+    confirmed = NOON + HOUR + 99;
     await sweep(signal);
-    expect(ended(), 'by the certain time').to.equal(100);
-    certain = nodes.now;
-    asked.length = 0;
+    expect(ended(), 'by the confirmed time').to.equal(100);
+    confirmed = nodes.now;
+    queries.length = 0;
     await sweep(signal);
     expect(ended()).to.equal(250);
-    expect(asked).to.have.length(3);
-    expect(asked[1]).to.deep.include({ sort: { expiresAt: 1 }, limit: 200 });
+    expect(queries).to.have.length(3);
+    expect(queries[1]).to.deep.include({ sort: { expiresAt: 1 }, limit: 200 });
     await sweep(signal);
     expect(ended()).to.equal(250);
   });
 
-  it('is told to the log when its time is up, though others that ended before it are damaged', async () => {
+  it('expires even if the stream of an earlier room is corrupt', async () => {
     const rooms: { _id: string; expiresAt: number }[] = [];
     for (let index = 0; index < 201; index++) {
       const { roomId } = await create();

@@ -1,4 +1,4 @@
-/** Large rooms are read few at a time, and once for all who wait: many readers at once took the memory of the process. */
+/** Reads of large rooms are limited and shared: many concurrent readers once exhausted the memory of the process. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRoomCache, createRoomQueries } from '../../../application/rooms/queries.js';
@@ -6,10 +6,10 @@ import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
 import { memoryNode } from './memory-node.js';
-import { accepted, done, shownBy } from './node.js';
+import { accepted, done, viewOf } from './node.js';
 
-/** Work that ends when it is told to. */
-function held<Result>(result: (nth: number) => Result) {
+/** Work in numbered runs; the nth run resolves at `end(nth)`. */
+function createWork<Result>(result: (nth: number) => Result) {
   const ends: (() => void)[] = [];
   const begin = async () => {
     const nth = ends.length;
@@ -19,8 +19,8 @@ function held<Result>(result: (nth: number) => Result) {
   return { begin, begun: () => ends.length, end: (nth: number) => ends[nth]?.() };
 }
 
-describe('readings of rooms', () => {
-  it('are few, however many ask for a large room, each of whom is shown what it asked for', async () => {
+describe('reads of rooms', () => {
+  it('are coalesced for concurrent readers, each of whom gets the requested page', async () => {
     let now = NOON;
     const clock = { now: () => now };
     const node = memoryNode(memoryWorld(), clock);
@@ -33,52 +33,52 @@ describe('readings of rooms', () => {
         done(await node.commands.post(await admitted(), { ...envelope, messageIndex: index }, context())).body.id,
       );
     }
-    const work = held(() => {});
-    const find = async (...asked: Parameters<typeof node.rows.find>) => {
+    const work = createWork(() => {});
+    const find = async (...args: Parameters<typeof node.rows.find>) => {
       await work.begin();
-      return node.rows.find(...asked) as never;
+      return node.rows.find(...args) as never;
     };
     const shown = createRoomCache(node.streams, 2);
     const queries = createRoomQueries({ ...node, rows: { find }, shown, clock });
-    const asked = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
-      shownBy(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
+    const pages = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
+      viewOf(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
     );
     for (let nth = 0; nth < 2; nth++) {
       await eventually(() => work.begun() > nth);
       work.end(nth);
     }
     const from = [0, 10, 0, 50, 79];
-    expect(await Promise.all(asked)).to.deep.equal(from.map((index) => ids.slice(index)));
+    expect(await Promise.all(pages)).to.deep.equal(from.map((index) => ids.slice(index)));
     expect(work.begun()).to.equal(2);
   });
 
-  it('are none of a room that has ended meanwhile, by its time or by who burned it', async () => {
+  it('fail for a room that expired or was burned meanwhile', async () => {
     let now = NOON;
     const clock = { now: () => now };
     const node = memoryNode(memoryWorld(), clock);
     const create = async () =>
       done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
-    /** What somebody is shown of a room, when this is done once its rows are read. */
-    async function shownAfter(end: (room: Awaited<ReturnType<typeof create>>) => unknown) {
+    /** The page of a room that `end` ends after its rows were read. */
+    async function pageAfter(end: (room: Awaited<ReturnType<typeof create>>) => unknown) {
       const room = await create();
       const admitted = accepted(await node.authenticator.authenticate(room.roomId, room.sessionToken));
-      const find = async (...asked: Parameters<typeof node.rows.find>) => {
-        const rows = await node.rows.find(...asked);
+      const find = async (...args: Parameters<typeof node.rows.find>) => {
+        const rows = await node.rows.find(...args);
         await end(room);
         return rows as never;
       };
       const shown = createRoomCache(node.streams);
-      // The keys that it has opened with are in its hands.
+      // This reader holds the key it decrypts with.
       const vault = { ...node.vault, open: async () => ({ name: 'Ada', signingPublicKey }) };
       return createRoomQueries({ ...node, vault, rows: { find }, shown, clock }).state(admitted);
     }
-    expect(await shownAfter(() => {})).to.have.property('json');
+    expect(await pageAfter(() => {})).to.have.property('json');
     const burn = ({ roomId, participantId }: Awaited<ReturnType<typeof create>>) =>
       node.commands.burn(roomId, participantId, context());
-    expect(await shownAfter(burn)).to.include({ kind: 'not-found' });
-    const late = () => {
+    expect(await pageAfter(burn)).to.include({ kind: 'not-found' });
+    const expire = () => {
       now += HOUR;
     };
-    expect(await shownAfter(late)).to.include({ kind: 'not-found' });
+    expect(await pageAfter(expire)).to.include({ kind: 'not-found' });
   });
 });

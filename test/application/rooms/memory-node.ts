@@ -1,4 +1,4 @@
-/** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
+/** A node of the room service over a log in memory, on a fake clock, with rows that can lag behind. */
 import type { Position, RecordedEvent, Rows } from '../../../application/ports/index.js';
 import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
 import { createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
@@ -17,7 +17,7 @@ export type MemoryNode = ReturnType<typeof memoryNode>;
 export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now(): number }) {
   const kernel = memoryKernel(world, [catalog], clock);
   let lag = 0;
-  /** The rows as the projection makes them, without the last `lag` of the events. */
+  /** The rows of the projection, without the last `lag` events. */
   const rows: Rows = {
     async find<Row>(_: string, { filter }: Parameters<Rows['find']>[1]) {
       const roomId = String(filter.room);
@@ -25,8 +25,8 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
         const found = await kernel.log.read(stream);
         return typeof found === 'string' ? [] : found;
       };
-      const [room, said] = [await read(roomStream(roomId)), await read(messagesStream(roomId))];
-      const all = [...room, ...said].toSorted((a, b) => Number(a.position - b.position));
+      const [room, posted] = [await read(roomStream(roomId)), await read(messagesStream(roomId))];
+      const all = [...room, ...posted].toSorted((a, b) => Number(a.position - b.position));
       const seen = all.slice(0, all.length - lag);
       const positionOf = (from: typeof seen) => ({ toBigInt: () => from.at(-1)?.position ?? 0n });
       const [people, messages] = [
@@ -53,9 +53,9 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
   let refreshed = 0;
   const streams: typeof kernel.streams = {
     ...kernel.streams,
-    reload: (...asked) => {
+    reload: (...args) => {
       refreshed++;
-      return kernel.streams.reload(...asked);
+      return kernel.streams.reload(...args);
     },
   };
   const shown = createRoomCache(kernel.streams);
@@ -63,7 +63,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
   return {
     ...kernel,
     rows,
-    /** How often the log was asked what another node may have written. */
+    /** Number of reloads from the log. */
     refreshed: () => refreshed,
     waited,
     commands: createRoomCommands(ports),
@@ -79,7 +79,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
 export const ada = { name: 'Ada', signingPublicKey };
 export const TOKEN = 'an-invite-token-of-32-characters';
 
-/** Two nodes over one log, anew for every test of a `describe`; their clock stands where `now` says. */
+/** Two nodes over one log for every test of a `describe`; their clock is set through `now`. */
 export function useMemoryNodes() {
   let world: ReturnType<typeof memoryWorld>;
   let one: MemoryNode;

@@ -1,11 +1,11 @@
-/** What is said in rooms, over a log in memory: stored once, shown in order, and only what is new. */
+/** Messages of rooms over a log in memory: stored once, in order, paged. */
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/index.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';
 import { envelope, NOON } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
 import { useMemoryNodes } from './memory-node.js';
-import { accepted, done, shownBy } from './node.js';
+import { accepted, done, viewOf } from './node.js';
 
 const iso = (at: number) => new Date(at).toISOString();
 
@@ -13,7 +13,7 @@ describe('in memory, the messages of a room', () => {
   const nodes = useMemoryNodes();
   const { create, admitted, post } = nodes;
 
-  it('takes a message as it came, says when and whose, and never the same twice', async () => {
+  it('are stored as sent, with time and sender, and cannot be replayed', async () => {
     const room = await create();
     nodes.now += 500;
     const { body, position } = await post(room, 7);
@@ -37,7 +37,7 @@ describe('in memory, the messages of a room', () => {
     }
   });
 
-  it('answers a message that is sent again as it did first', async () => {
+  it('are answered alike when repeated', async () => {
     const room = await create();
     const how = context('message-1', 'the-body');
     const first = done(await nodes.one.commands.post(await admitted(room), envelope, how));
@@ -50,24 +50,24 @@ describe('in memory, the messages of a room', () => {
   const stateOf = async (room: JoinResult, after?: string, seen?: Position, at = nodes.one) =>
     at.queries.state(await admitted(room, at), after, seen);
 
-  it('shows who is in it and what was said, after a message only what came then', async () => {
+  it('are listed in order with the participants, or from a message on', async () => {
     const room = await create();
     const messages = [];
     for (const index of [0, 1, 2]) messages.push((await post(room, index)).body);
     const before = nodes.one.refreshed();
     const found = accepted(await stateOf(room));
     const { position, consistency } = found;
-    expect(nodes.one.refreshed(), 'its rows are enough').to.equal(before);
+    expect(nodes.one.refreshed(), 'the rows suffice').to.equal(before);
     const { roomId, expiresAt, participants } = room;
-    expect(shownBy(found)).to.deep.equal({ roomId, expiresAt, participants, messages });
+    expect(viewOf(found)).to.deep.equal({ roomId, expiresAt, participants, messages });
     expect([position, consistency]).to.deep.equal([await nodes.one.head(), undefined]);
-    const after = async (id: string) => shownBy(accepted(await stateOf(room, id))).messages;
+    const after = async (id: string) => viewOf(accepted(await stateOf(room, id))).messages;
     expect(await after(messages[0]!.id)).to.deep.equal(messages.slice(1));
     expect(await after(messages[2]!.id)).to.deep.equal([]);
     expect(await after('unknown')).to.deep.equal(messages);
   });
 
-  it('waits for what this node wrote, and for what the caller has seen, and says when it is behind', async () => {
+  it('wait for writes of this node and of the caller, and are "pending" when behind', async () => {
     const room = await create();
     await post(room);
     const head = await nodes.one.head();
@@ -78,31 +78,31 @@ describe('in memory, the messages of a room', () => {
     nodes.one.behind(1);
     const found = accepted(await stateOf(room));
     expect(found.consistency).to.equal('pending');
-    expect(shownBy(found).messages.map(({ id }) => id))
+    expect(viewOf(found).messages.map(({ id }) => id))
       .to.have.length(1)
       .and.not.include(news.id);
     expect(found.position < (await nodes.one.head())).to.equal(true);
-    // Its row is not even there: the log has the last word.
+    // The room has no row yet, so its state is read from the log.
     nodes.one.behind(4);
-    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
+    expect(viewOf(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 
-  it('is shown without what is damaged in it, and with who the log says is in it', async () => {
+  it('are omitted if corrupt, while participants come from the log', async () => {
     const room = await create();
     const [first, second] = [(await post(room, 0)).body, (await post(room, 1)).body];
-    const [joined, said] = ['rooms.ParticipantJoined.v1', 'rooms.MessagePosted.v1'].map((type) =>
+    const [joined, message] = ['rooms.ParticipantJoined.v1', 'rooms.MessagePosted.v1'].map((type) =>
       nodes.world.all.find((each) => each.type === type),
     );
     const damage = (stored: unknown) => {
       const { data } = stored as { data: { secret: string } };
-      data.secret = Buffer.from('not sealed by anybody here at all').toString('base64');
+      data.secret = Buffer.from('not encrypted with any known key').toString('base64');
     };
-    damage(said);
-    const shown = shownBy(accepted(await stateOf(room)));
-    expect(shown.messages).to.deep.equal([second]);
-    expect(shown.messages).not.to.deep.include(first);
-    expect(shown.participants).to.deep.equal(room.participants);
+    damage(message);
+    const page = viewOf(accepted(await stateOf(room)));
+    expect(page.messages).to.deep.equal([second]);
+    expect(page.messages).not.to.deep.include(first);
+    expect(page.participants).to.deep.equal(room.participants);
     damage(joined);
-    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
+    expect(viewOf(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 });

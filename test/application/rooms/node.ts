@@ -1,4 +1,4 @@
-/** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
+/** A node of the room service without HTTP, optionally on a fake clock. */
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
 import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
@@ -23,20 +23,22 @@ import { context } from '../../support/toy-service.js';
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
 /**
- * On a `clock` of the test's, which is certain, or on the program's own. It also runs the projector and the reaction, as far as other nodes leave it to them. `between` stands between its
- * commands and the log: to hold appends up, or to lose their answers.
+ * Starts a node with projector and reaction, on the given clock (always confirmed) or the real one. `between` wraps the
+ * log of its commands, for instance to delay appends or lose their answers.
  */
 export async function startNode(
   servers: Servers,
   database: string,
-  held?: Clock,
+  fakeClock?: Clock,
   between: (log: EventLog) => Partial<EventLog> = () => ({}),
 ) {
   const started = await startServiceKernel({ servers, database, catalog, projections: [state] });
   const { kernel: connected, signal } = started;
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended } = connected;
-  const clock = held ? { now: held.now, confirmedNow: async () => held.now(), inSync: () => true } : connected.clock;
+  const clock = fakeClock
+    ? { now: fakeClock.now, confirmedNow: async () => fakeClock.now(), inSync: () => true }
+    : connected.clock;
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: silentLogger, signal };
@@ -50,7 +52,7 @@ export async function startNode(
 
   return {
     kernel,
-    /** The log without what stands in between. */
+    /** The log without `between`. */
     inner: connected.log,
     authenticator,
     commands,
@@ -69,10 +71,10 @@ export async function startNode(
   };
 }
 
-/** What is shown of a room. */
-export const shownBy = ({ json }: RoomPage): RoomView => JSON.parse(json);
+/** The content of a page. */
+export const viewOf = ({ json }: RoomPage): RoomView => JSON.parse(json);
 
-/** What was not refused. */
+/** Returns the outcome, or throws if it is a rejection. */
 export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {
   if (isRejection(outcome)) throw new Error(outcome.rejected);
   return outcome as Exclude<Outcome, Rejection>;

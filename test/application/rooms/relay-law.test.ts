@@ -1,4 +1,4 @@
-/** The law of the relay for rooms: what was read of a room, and the frames since, are what is read of it later. */
+/** The relay law for rooms: a page read earlier plus the frames since equals a page read later. */
 
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ import { snapshotsInMemory } from '../../support/memory-ports.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
 import { context, record, types } from '../../support/toy-service.js';
 import { memoryNode } from './memory-node.js';
-import { accepted, done, shownBy } from './node.js';
+import { accepted, done, viewOf } from './node.js';
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.constant('post' as const) },
@@ -28,10 +28,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** What a client knows; nothing once it was told of the end. */
+/** What a client knows; undefined after the end of the room. */
 type View = RoomView | undefined;
 
-/** The view as a client keeps it up. */
+/** Applies a frame to the view, as a client does. */
 function applied(view: View, { type, payload }: { readonly type: string; readonly payload?: unknown }): View {
   if (!view || type === 'ROOM_BURNED') return undefined;
   if (type === 'NEW_MESSAGE') return { ...view, messages: [...view.messages, payload as RoomView['messages'][number]] };
@@ -40,8 +40,8 @@ function applied(view: View, { type, payload }: { readonly type: string; readonl
   throw new Error(`a client knows no ${type}`);
 }
 
-/** A room on a node with a relay that is fed from the log, as the program does it. */
-async function opened() {
+/** A room on a node with a relay fed from the log, as in production. */
+async function startRoom() {
   const clock = { now: NOON };
   const node = memoryNode(memoryWorld(), { now: () => clock.now });
   const { signal } = new AbortController();
@@ -55,13 +55,13 @@ async function opened() {
       return;
     }
   };
-  /** The node starts again: it is fed from somewhere in the log, and begins with what a snapshot was of before that. */
-  const restart = async (from: bigint, kept: bigint) => {
+  /** Restarts the relay at position `from`, restoring it from a snapshot of position `kept`. */
+  const restart = async (from: bigint, snapshotAt: bigint) => {
     const { snapshots } = snapshotsInMemory();
     const decryptEvent = (event: RecordedEvent) => node.decryptEvent(catalog, event);
     const ports = { ...node, decryptEvent, snapshots, logger: silentLogger, signal };
     const seedAt = (at: bigint) => restoreFold('rooms', audienceFold(rooms), { horizon: at, from: at }, ports);
-    await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
+    await snapshots.write('rooms', 1, snapshotAt, rooms.snapshot!.parts((await seedAt(snapshotAt)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];
     relay.close();
     relay = createRelay({ audience: rooms, head: node.head, from: window.horizon, seed: state });
@@ -76,10 +76,10 @@ async function opened() {
     const caller = await admit();
     if (isRejection(caller)) return { view: undefined, position: fed };
     const found = accepted(await node.queries.state(caller));
-    return { view: shownBy(found), position: found.position };
+    return { view: viewOf(found), position: found.position };
   };
   let count = 0;
-  /** Does it, or is refused, as in a room that is full or burned. */
+  /** Runs a command, which may be rejected if the room is full or burned. */
   const take = async (what: Step) => {
     clock.now += 2000;
     const n = count++;
@@ -97,25 +97,25 @@ async function opened() {
   return { connect, feed, restart, read, take, isOpen, close: () => relay.close() };
 }
 
-describe('the law of the relay, for rooms', () => {
-  it('holds for every command, and for who connects later, to a node that began anywhere in the log', async () => {
+describe('the relay law for rooms', () => {
+  it('holds for every command, and for clients that connect later to a node restarted anywhere in the log', async () => {
     const histories = fc.tuple(
       fc.array(step, { maxLength: 20 }),
       fc.array(step, { maxLength: 6 }),
       fc.array(step, { maxLength: 20 }),
     );
-    const property = fc.asyncProperty(histories, fc.nat(10), fc.nat(10), async (history, from, kept) => {
+    const property = fc.asyncProperty(histories, fc.nat(10), fc.nat(10), async (history, from, snapshotAt) => {
       const [before, between, since] = history;
-      const { connect, feed, restart, read, take, isOpen, close } = await opened();
+      const { connect, feed, restart, read, take, isOpen, close } = await startRoom();
       for (const each of before) await take(each);
       await feed();
       const { view, position } = await read();
       for (const each of between) await take(each);
       await feed();
       const { position: end } = await read();
-      const horizon = await restart((end * BigInt(from)) / 10n, (end * BigInt(kept)) / 10n);
+      const horizon = await restart((end * BigInt(from)) / 10n, (end * BigInt(snapshotAt)) / 10n);
       const client = record();
-      // Who is not let in any more knows that the room has ended.
+      // A client that is not authenticated knows that the room has ended.
       const known = (await isOpen()) ? view : undefined;
       if (known) connect(client, position);
       for (const each of since) {
@@ -124,8 +124,8 @@ describe('the law of the relay, for rooms', () => {
       }
       if (known && position < horizon) expect(types(client)[0]).to.equal('RESET');
       else {
-        const told = client.sent.reduce((seen, { message }) => applied(seen, message), known);
-        expect(told).to.deep.equal((await read()).view);
+        const received = client.sent.reduce((seen, { message }) => applied(seen, message), known);
+        expect(received).to.deep.equal((await read()).view);
       }
       close();
     });

@@ -1,4 +1,4 @@
-/** What a room is shown as while nothing happens in it: from memory, until the log says otherwise on any node. */
+/** The room cache: pages from memory until the log changes the room on any node. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -8,9 +8,9 @@ import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js'
 import { roomStream } from '../../../domain/rooms/room.js';
 import { envelope } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
-import { accepted, done, type Node, shownBy, startNode } from './node.js';
+import { accepted, done, type Node, startNode, viewOf } from './node.js';
 
-describe('a room that is read again', function () {
+describe('a cached room', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: Node;
@@ -34,26 +34,26 @@ describe('a room that is read again', function () {
   const post = async (room: Room, messageIndex: number, at = node) =>
     done(await at.commands.post(await at.admitted(room), { ...envelope, messageIndex }, context()));
 
-  /** Readers of the node, whose reads of the rows are counted; `found` may change what they find. */
-  function readers(found = (rows: readonly object[]) => rows, limitBytes?: number) {
+  /** Queries on the node that count reads of rows; `found` can change the rows. */
+  function createReader(found = (rows: readonly object[]) => rows, limitBytes?: number) {
     let reads = 0;
     let round = 0;
-    /** In which round of the event loop each secret was opened. */
-    const opened: number[] = [];
+    /** The round of the event loop in which each secret was decrypted. */
+    const decryptRounds: number[] = [];
     const { kernel } = node;
     const shown = createRoomCache(kernel.streams, limitBytes);
-    const open: typeof kernel.vault.open = (...asked) => {
-      opened.push(round);
-      return kernel.vault.open(...asked);
+    const open: typeof kernel.vault.open = (...args) => {
+      decryptRounds.push(round);
+      return kernel.vault.open(...args);
     };
-    const find = async (...asked: Parameters<typeof kernel.rows.find>) => {
+    const find = async (...args: Parameters<typeof kernel.rows.find>) => {
       reads++;
-      return found(await kernel.rows.find<object>(...asked)) as never;
+      return found(await kernel.rows.find<object>(...args)) as never;
     };
     const vault = { ...kernel.vault, open };
     const queries = createRoomQueries({ ...kernel, vault, shown, rows: { find }, clock: Date });
     const read = async (room: Room, after?: string, seen?: Position) => {
-      opened.length = 0;
+      decryptRounds.length = 0;
       let next = setImmediate(function count() {
         round++;
         next = setImmediate(count);
@@ -61,20 +61,20 @@ describe('a room that is read again', function () {
       const state = await queries.state(await node.admitted(room), after, seen);
       clearImmediate(next);
       const { json, position } = accepted(state);
-      const { messages, participants } = shownBy({ json, position });
+      const { messages, participants } = viewOf({ json, position });
       return { ids: messages.map(({ id }) => id), people: participants.length, position };
     };
-    return { read, shown, queries, opened, reads: () => reads };
+    return { read, shown, queries, decryptRounds, reads: () => reads };
   }
 
-  /** As the live feed would: this node hears of all that stands in a stream. */
-  async function hear(stream: string) {
+  /** Delivers all events of a stream to this node, as its live feed does. */
+  async function deliver(stream: string) {
     const events = await node.kernel.log.read(stream);
     if (typeof events !== 'string') for (const event of events) node.kernel.streams.onEvent(event);
   }
 
-  it('is read from the rows once, and again when anything has happened in it', async () => {
-    const { read, reads } = readers();
+  it('is read from rows once, and again after a change', async () => {
+    const { read, reads } = createReader();
     const room = await node.create('Ada');
     const first = await post(room, 0);
     const second = await post(room, 1);
@@ -93,7 +93,7 @@ describe('a room that is read again', function () {
     expect(after.position >= third.position).to.equal(true);
     const inviteToken = `invite-${randomUUID()}`;
     done(await node.commands.invite(await node.admitted(room), inviteToken, context()));
-    expect(await read(room), 'an invite is not shown').to.deep.equal(after);
+    expect(await read(room), 'an invite is not part of the page').to.deep.equal(after);
     expect(reads()).to.equal(2);
     const { signingPublicKey } = (await node.admitted(room)).participant;
     const newcomer = { name: 'Bob', signingPublicKey: signingPublicKey! };
@@ -101,8 +101,8 @@ describe('a room that is read again', function () {
     expect((await read(room)).people).to.equal(2);
   });
 
-  it('is read anew for who has seen more, and once another node has written to it', async () => {
-    const { read, reads } = readers();
+  it('is read again for a later position, and after another node changed it', async () => {
+    const { read, reads } = createReader();
     const room = await node.create('Ada');
     await post(room, 0);
     const { position } = await read(room);
@@ -113,58 +113,58 @@ describe('a room that is read again', function () {
     expect(reads()).to.equal(2);
     const another = await post(room, 2, other);
     await node.kernel.projectionProgress.wait('rooms.state', another.position);
-    await hear(messagesStream(room.roomId));
+    await deliver(messagesStream(room.roomId));
     expect((await read(room)).ids).to.have.length(3);
   });
 
-  it('says that it shows what happened elsewhere meanwhile, which was nothing to it', async () => {
-    const { read, reads, shown } = readers();
+  it('reports the position of events that do not concern it', async () => {
+    const { read, reads, shown } = createReader();
     const [room, other] = [await node.create('Ada'), await node.create('Bob')];
     await post(room, 0);
     const elsewhere = await post(other, 0);
     await node.kernel.projectionProgress.wait('rooms.state', elsewhere.position);
     expect((await read(room)).position >= elsewhere.position, 'from rows').to.equal(true);
-    const later = await post(other, 1);
-    expect((await read(room)).position < later.position, 'not heard of yet').to.equal(true);
-    shown.onEvent(later as never);
-    expect((await read(room)).position, 'from memory').to.equal(later.position);
-    // Also for who asks for no less.
-    expect((await read(room, undefined, later.position)).position).to.equal(later.position);
+    const laterPost = await post(other, 1);
+    expect((await read(room)).position < laterPost.position, 'not delivered yet').to.equal(true);
+    shown.onEvent(laterPost as never);
+    expect((await read(room)).position, 'from memory').to.equal(laterPost.position);
+    // Also if the reader requires that position.
+    expect((await read(room, undefined, laterPost.position)).position).to.equal(laterPost.position);
     expect(reads()).to.equal(1);
   });
 
-  it('is opened from where its reader is when it is too large to be kept, and in turns', async () => {
+  it('is decrypted from the requested message on if too large to cache, in slices', async () => {
     const room = await node.create('Ada');
     const ids: string[] = [];
     for (let index = 0; index < 40; index++) ids.push((await post(room, index)).body.id);
-    const { read, opened, shown } = readers(undefined, 20_000);
+    const { read, decryptRounds, shown } = createReader(undefined, 20_000);
     expect((await read(room)).ids).to.deep.equal(ids);
-    const [, ...messages] = opened;
+    const [, ...messages] = decryptRounds;
     expect(messages).to.have.length(40);
     for (const each of new Set(messages)) expect(messages.filter((one) => one === each)).to.have.length.of.at.most(16);
     expect(shown.cache.bytes()).to.equal(0);
     expect((await read(room, ids[37])).ids).to.deep.equal(ids.slice(38));
-    expect(opened).to.have.length(1 + 2);
+    expect(decryptRounds).to.have.length(1 + 2);
   });
 
-  it('is not kept as rows show it that hold only a part of it yet', async () => {
+  it('is not cached from incomplete rows', async () => {
     const room = await node.create('Ada');
     for (let index = 0; index < 20; index++) await post(room, index);
     const parts: ((rows: readonly object[]) => readonly object[])[] = [
-      // Without the newest messages, without older ones, and without the people.
+      // Without the newest messages, without older ones, and without participants.
       (rows) => rows.slice(0, -1),
       (rows) => [rows[0]!, ...rows.slice(2)],
       (rows) => rows.slice(1),
     ];
     for (const part of parts) {
-      const { read, reads } = readers((rows) => (reads() === 1 ? part(rows) : rows));
+      const { read, reads } = createReader((rows) => (reads() === 1 ? part(rows) : rows));
       await read(room);
       expect((await read(room)).ids).to.have.length(20);
       expect(reads()).to.equal(2);
     }
   });
 
-  it('is not kept without its newest message where older ones are still to go', () => {
+  it('is not cached without its newest message while expired messages are still in the rows', () => {
     const rowsTo = (newest: number) =>
       Array.from({ length: MAX_MESSAGES }, (_, index) => ({ revision: newest - MAX_MESSAGES + 1 + index }));
     const content = { participants: [], revision: 2 * MAX_MESSAGES };
@@ -172,20 +172,20 @@ describe('a room that is read again', function () {
     expect(isComplete(content, [], rowsTo(content.revision - 1))).to.equal(false);
   });
 
-  it('is gone when it was burned on another node, and nothing of it stays in memory', async () => {
-    const { read, shown, queries } = readers();
+  it('is gone after it was burned on another node, and leaves memory', async () => {
+    const { read, shown, queries } = createReader();
     const room = await node.create('Ada');
     await post(room, 0);
     await read(room);
-    const held = () => shown.cache.bytes();
-    expect(held()).to.be.greaterThan(0);
+    const cachedBytes = () => shown.cache.bytes();
+    expect(cachedBytes()).to.be.greaterThan(0);
     const caller = await node.admitted(room);
     done(await other.commands.burn(room.roomId, caller.participant.id, context()));
-    await hear(roomStream(room.roomId));
+    await deliver(roomStream(room.roomId));
     expect(await node.authenticator.authenticate(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
-    expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
+    expect(await queries.state(caller), 'authenticated just before').to.include({ kind: 'not-found' });
     const log = await node.kernel.log.read(roomStream(room.roomId));
     for (const event of typeof log === 'string' ? [] : log) shown.onEvent(event as never);
-    expect(held()).to.equal(0);
+    expect(cachedBytes()).to.equal(0);
   });
 });

@@ -1,4 +1,4 @@
-/** What follows the end of a room, what is kept of a busy one, and rooms on several nodes. */
+/** Rooms on the servers: end and erasure, bounded messages, and several nodes. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -13,12 +13,12 @@ import { roomStream } from '../../../domain/rooms/room.js';
 import { state } from '../../../projections/rooms/room-state.js';
 import { envelope, HOUR, signingPublicKey } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
-import { accepted, done, type Node, shownBy, startNode } from './node.js';
+import { accepted, done, type Node, startNode, viewOf } from './node.js';
 
-/** The window in which the messages of a participant are counted. */
+/** The window in which messages of a participant are rate limited. */
 const MINUTE = 60_000;
 
-describe('rooms in the log', function () {
+describe('rooms on the servers', function () {
   this.timeout(120_000);
   let servers: Servers;
   let node: Node;
@@ -28,7 +28,7 @@ describe('rooms in the log', function () {
 
   before(async () => {
     servers = await startServers();
-    // One for all tests: each node goes on where the one before it ended, and need not read the whole log again.
+    // One database for all tests, so that each node continues where the last one ended.
     database = `test_${randomUUID().slice(0, 8)}`;
   });
   after(() => servers?.stop());
@@ -47,8 +47,8 @@ describe('rooms in the log', function () {
   const post = async (room: Parameters<Node['admitted']>[0], messageIndex = 0, at = node) =>
     done(await at.commands.post(await at.admitted(room), { ...envelope, messageIndex }, context()));
 
-  /** As many messages as are kept, as if they had been posted: one command each would take long. */
-  async function filled({ roomId, participantId: senderId }: JoinResult) {
+  /** Appends the maximum number of messages directly, since one command each would take too long. */
+  async function fillRoom({ roomId, participantId: senderId }: JoinResult) {
     const expiresAt = now + HOUR;
     const events = Array.from({ length: MAX_MESSAGES }, (_, messageIndex): NewEvent => {
       const [messageId, digest] = [randomUUID(), randomUUID()];
@@ -61,25 +61,25 @@ describe('rooms in the log', function () {
     });
   }
 
-  /** Until the room's end has been followed by all that must follow it. */
+  /** Waits until the room is erased. */
   const erased = (roomId: string) =>
     eventually(async () => {
       const types = await eventTypes(roomStream(roomId));
       return types.includes('RoomErased') && (await rowsOf(roomId)).length === 0 && types;
     });
 
-  it('leaves of a burned room only that it was: no key, no messages, no rows', async () => {
+  it('leave only their events after a burn: no key, no messages, no rows', async () => {
     const room = await node.create('Ada');
     await post(room);
-    expect(shownBy(accepted(await node.queries.state(await node.admitted(room)))).messages).to.have.length(1);
+    expect(viewOf(accepted(await node.queries.state(await node.admitted(room)))).messages).to.have.length(1);
     const { participant } = await node.admitted(room);
     done(await node.commands.burn(room.roomId, participant.id, context()));
-    expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'at the answer').to.equal(undefined);
+    expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'when the burn is answered').to.equal(undefined);
     expect(await erased(room.roomId)).to.deep.equal(['RoomCreated', 'ParticipantJoined', 'RoomBurned', 'RoomErased']);
     expect(await eventTypes(messagesStream(room.roomId))).to.equal('deleted');
   });
 
-  it('erases again without harm, as after a crash', async () => {
+  it('can be erased twice, as after a crash', async () => {
     const room = await node.create('Ada');
     const { participant } = await node.admitted(room);
     done(await node.commands.burn(room.roomId, participant.id, context()));
@@ -90,26 +90,26 @@ describe('rooms in the log', function () {
     expect(await eventTypes(roomStream(room.roomId))).to.deep.equal(types);
   });
 
-  it('does not come back by a rebuild', async () => {
-    const kept = await node.create('Bob');
-    const gone = await node.create('Ada');
-    await post(gone);
-    await post(kept);
-    const { participant } = await node.admitted(gone);
-    done(await node.commands.burn(gone.roomId, participant.id, context()));
-    await erased(gone.roomId);
+  it('do not reappear in a rebuild after erasure', async () => {
+    const openRoom = await node.create('Bob');
+    const burnedRoom = await node.create('Ada');
+    await post(burnedRoom);
+    await post(openRoom);
+    const { participant } = await node.admitted(burnedRoom);
+    done(await node.commands.burn(burnedRoom.roomId, participant.id, context()));
+    await erased(burnedRoom.roomId);
     const { signal } = new AbortController();
     expect(await node.kernel.lifecycle.check(state, { signal })).to.deep.equal([]);
     await node.kernel.lifecycle.rebuild(state, { signal });
-    expect(await rowsOf(gone.roomId)).to.deep.equal([]);
-    expect(await rowsOf(kept.roomId)).to.have.length(2);
+    expect(await rowsOf(burnedRoom.roomId)).to.deep.equal([]);
+    expect(await rowsOf(openRoom.roomId)).to.have.length(2);
   });
 
-  it('closes at the moment its time is up, and the sweep erases it', async () => {
+  it('close when their time is up, and are erased by the expiry job', async () => {
     const [short, long] = [await node.create('Ada', 60_000), await node.create('Bob', 120_000)];
-    const held = await node.admitted(short);
+    const caller = await node.admitted(short);
     await post(short);
-    await node.queries.state(held);
+    await node.queries.state(caller);
     now += 59_999;
     await node.sweep();
     expect(await node.admitted(short)).to.include({ roomId: short.roomId });
@@ -119,14 +119,14 @@ describe('rooms in the log', function () {
     });
     await node.sweep();
     expect(await erased(short.roomId)).to.include('RoomExpired');
-    expect(await node.queries.state(held)).to.include({ rejected: 'rooms/room-not-found' });
+    expect(await node.queries.state(caller)).to.include({ rejected: 'rooms/room-not-found' });
     expect(await node.admitted(long)).to.include({ roomId: long.roomId });
   });
 
-  it('keeps the newest 1000 messages, and a rebuild says the same', async () => {
+  it('keep the newest 1000 messages, also in a rebuild', async () => {
     const room = await node.create('Ada');
     const more = 60;
-    await filled(room);
+    await fillRoom(room);
     now += MINUTE;
     for (let index = 0; index < more; index++) {
       now += 1600;
@@ -134,7 +134,7 @@ describe('rooms in the log', function () {
     }
     const { messages } = await eventually(async () => {
       const found = accepted(await node.queries.state(await node.admitted(room)));
-      return found.consistency === undefined && shownBy(found);
+      return found.consistency === undefined && viewOf(found);
     });
     expect(messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
       Array.from({ length: MAX_MESSAGES }, (_, index) => index + more),
@@ -144,7 +144,7 @@ describe('rooms in the log', function () {
     expect(await node.kernel.lifecycle.check(state, { signal })).to.deep.equal([]);
   });
 
-  it('knows on every node who was let in on another, and spends an invite on one', async () => {
+  it('accept sessions and invites of other nodes, and each invite once', async () => {
     const second = await startNode(servers, database, clock);
     try {
       const room = await node.create('Ada');
@@ -173,7 +173,7 @@ describe('rooms in the log', function () {
     }
   });
 
-  it('stores tokens as hashes, and never a name in clear', async () => {
+  it('store tokens as hashes, and names encrypted', async () => {
     const room = await node.create('Zanzibar');
     const inviteToken = `invite-${randomUUID()}`;
     done(await node.commands.invite(await node.admitted(room), inviteToken, context()));
@@ -187,9 +187,9 @@ describe('rooms in the log', function () {
     expect(JSON.stringify(await rowsOf(room.roomId))).not.to.contain('Zanzibar');
   });
 
-  it('sweeps any number of rooms', async () => {
+  it('expire in any number', async () => {
     const rooms: JoinResult[] = [];
-    // More than are looked at in one go.
+    // More rooms than one batch handles.
     while (rooms.length <= BATCH_SIZE) {
       const some = Array.from({ length: 20 }, (_, n) => node.create('Ada', MINUTE + rooms.length + n));
       rooms.push(...(await Promise.all(some)));

@@ -1,4 +1,4 @@
-/** Rooms on two nodes: what a caller has seen on one it sees on the other, and what one erased is erased on both. */
+/** Rooms on two nodes: causal reads across nodes, and erasure in order. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -32,11 +32,11 @@ describe('rooms on two nodes', function () {
     await Promise.all([one?.stop(), two?.stop()]);
   });
 
-  it('are at least as a caller has seen them when it is let in', async () => {
+  it('are at least as current as the position a caller has seen', async () => {
     const room = await one.create('Ada');
     const before = await two.admitted(room);
     const invited = done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
-    // What this node remembers is enough, until a caller says that it has seen more.
+    // The cached aggregate suffices until a caller requires a later position.
     expect((await two.admitted(room)).room).to.equal(before.room);
     const opened = accepted(await two.authenticator.open(room.roomId, invited.position));
     expect(opened.room.invites.map(({ id }) => id)).to.deep.equal([invited.body.inviteId]);
@@ -45,7 +45,7 @@ describe('rooms on two nodes', function () {
     expect((await two.admitted(room, position)).room.invites).to.have.length(3);
   });
 
-  it('take no message under a key that is damaged, which nobody could ever read; and can be burned', async () => {
+  it('reject messages under a corrupt key, and can still be burned', async () => {
     const [room, other] = [await one.create('Ada'), await one.create('Eve')];
     const { keys } = one.kernel.mongo;
     const rows = keys.collection<{ _id: string; wrapped: unknown }>('keys');
@@ -61,18 +61,18 @@ describe('rooms on two nodes', function () {
     done(await two.commands.burn(room.roomId, caller.participant.id, context()));
   });
 
-  it('are read as far as a caller has seen them, or said to be pending', async () => {
+  it('are read at the position a caller has seen, or reported as pending', async () => {
     const { kernel } = one;
     const room = await one.create('Ada');
     const caller = await one.admitted(room);
-    // What this node has told its readers, and its projector may not have come to yet.
-    const told = 500n;
-    const latest = (streams: readonly string[]) => (streams.includes(roomStream(room.roomId)) ? told : 0n);
+    // Acknowledged by this node, and perhaps not projected yet.
+    const acknowledged = 500n;
+    const latest = (streams: readonly string[]) => (streams.includes(roomStream(room.roomId)) ? acknowledged : 0n);
     const waited: bigint[] = [];
-    const reading = (inStep: boolean) => {
+    const reading = (isCaughtUp: boolean) => {
       const wait = async (_: string, position: bigint) => {
         waited.push(position);
-        return inStep;
+        return isCaughtUp;
       };
       const { shown } = one;
       return createRoomQueries({
@@ -82,16 +82,16 @@ describe('rooms on two nodes', function () {
         projectionProgress: { ...kernel.projectionProgress, latest, wait },
       });
     };
-    const seen = told + 1_000_000n;
+    const seen = acknowledged + 1_000_000n;
     expect(accepted(await reading(true).state(caller, undefined, seen))).not.to.have.property('consistency');
     expect(accepted(await reading(false).state(caller, undefined, seen))).to.include({
       consistency: 'pending',
     });
     await reading(true).state(caller, undefined, 1n);
-    expect(waited).to.deep.equal([seen, seen, told]);
+    expect(waited).to.deep.equal([seen, seen, acknowledged]);
   });
 
-  it('are erased in order: no word of it in the log until the messages are ended for ever', async () => {
+  it('are erased in order: no RoomErased before the messages are deleted', async () => {
     const { kernel } = one;
     const room = await one.create('Ada');
     done(await one.commands.post(await one.admitted(room), envelope, context()));
@@ -106,7 +106,7 @@ describe('rooms on two nodes', function () {
     const erase = eraseReaction({ ...kernel, clock, log }).on.RoomBurned;
     const events = await kernel.log.read(roomStream(room.roomId));
     if (typeof events === 'string') throw new Error(events);
-    // As the end of the room would look to it, without one: the reaction of the nodes shall have nothing to do.
+    // An end that no reaction of the nodes has seen, so that they do not interfere.
     const end = asEvent<RoomsEvent<'RoomBurned'>>({ ...events[0]!, type: 'RoomBurned' });
     expect(await erase(end).catch((error: Error) => error.message)).to.equal('the event store is away');
     expect(tombstones).to.equal(1);

@@ -1,4 +1,4 @@
-/** Two nodes of the rooms over the same servers, whose appends can be held until both have decided, fail, or be lost. */
+/** Two room nodes on the same servers, with appends that can be delayed until both have decided, or fail. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
@@ -6,38 +6,38 @@ import { signingPublicKey } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
 import { type Node, startNode } from './node.js';
 
-/** A command under a key; `body` tells two requests apart. */
-export const keyed = (key: string, body: string) => context(key, `fingerprint of ${body}`);
+/** The context of a command with an idempotency key; `body` distinguishes two requests. */
+export const withKey = (key: string, body: string) => context(key, `fingerprint of ${body}`);
 export const newcomer = (name: string) => ({ name, signingPublicKey });
 
 export async function fails(): Promise<never> {
-  throw new UnavailableError('not taken');
+  throw new UnavailableError('not appended');
 }
 
 export interface TwoNodes {
   readonly one: Node;
   readonly other: Node;
-  /** So many keyed appends are let through together: all have decided on the same state then. */
+  /** Delays appends with a key until that many are pending, so that all have decided on the same state. */
   awaitAppends(count: number): void;
-  /** What becomes of the next appends of the first node, and of the next times that it bounds a stream. */
+  /** Replacements of the next appends and retentions of the first node. */
   readonly appends: EventLog['append'][];
   readonly retained: EventLog['retain'][];
-  /** The first node's clock goes ahead so far, ms. */
+  /** Moves the clock of the first node ahead, in ms. */
   goAhead(ms: number): void;
 }
 
-/** Lets keyed appends through only when as many as are awaited have come: all have decided on the same state then. */
+/** Delays appends with a key until the expected number is pending, so that all have decided on the same state. */
 function gate() {
   let awaited = 1;
-  let held: (() => void)[] = [];
+  let appendGate: (() => void)[] = [];
   const log = (inner: EventLog): Partial<EventLog> => ({
     async append(stream, expected, events) {
       if (events[0]?.metadata.fingerprint) {
         await new Promise<void>((resolve) => {
-          held.push(resolve);
-          if (held.length < awaited) return;
-          for (const release of held) release();
-          held = [];
+          appendGate.push(resolve);
+          if (appendGate.length < awaited) return;
+          for (const release of appendGate) release();
+          appendGate = [];
           awaited = 1;
         });
       }
@@ -52,13 +52,13 @@ function gate() {
   };
 }
 
-/** To be called within `describe`: for all of its tests; faults and clocks end with each. */
+/** Starts two nodes for all tests of a `describe`; faults and clocks are reset after each. */
 export function useTwoNodes(): TwoNodes {
   let servers: Servers;
   let one: Node;
   let other: Node;
   let ahead = 0;
-  const held = gate();
+  const appendGate = gate();
   const appends: EventLog['append'][] = [];
   const retained: EventLog['retain'][] = [];
   const faulty = (inner: EventLog): Partial<EventLog> => ({
@@ -69,12 +69,12 @@ export function useTwoNodes(): TwoNodes {
   before(async () => {
     servers = await startServers();
     const database = `test_${randomUUID().slice(0, 8)}`;
-    // The clocks of two nodes never agree: an answer of the second's own making would show.
+    // The clocks of the nodes differ, so that an answer computed on the second node would show.
     one = await startNode(servers, database, { now: () => Date.now() + ahead }, (log) => ({
       ...log,
-      ...faulty({ ...log, ...held.log(log) }),
+      ...faulty({ ...log, ...appendGate.log(log) }),
     }));
-    other = await startNode(servers, database, { now: () => Date.now() + 1234 }, held.log);
+    other = await startNode(servers, database, { now: () => Date.now() + 1234 }, appendGate.log);
   });
   after(async () => {
     await Promise.all([one?.stop(), other?.stop()]);
@@ -92,7 +92,7 @@ export function useTwoNodes(): TwoNodes {
     get other() {
       return other;
     },
-    awaitAppends: held.expect,
+    awaitAppends: appendGate.expect,
     appends,
     retained,
     goAhead(ms) {

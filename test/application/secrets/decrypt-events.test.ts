@@ -1,4 +1,4 @@
-/** What nobody can open any more is shown as erased and told of once; what can get better is not taken for that. */
+/** Decryption of events: what can never be decrypted counts as erased and is reported once, an outage is not. */
 import { expect } from 'chai';
 import { type RecordedEvent, UnavailableError, UndecryptableError } from '../../../application/ports/index.js';
 import {
@@ -12,66 +12,66 @@ import { failure } from '../../support/memory-ingest.js';
 import { eventAt } from '../../support/memory-ports.js';
 import { toys } from '../../support/toy-service.js';
 
-describe('what is sealed', () => {
+describe('decryption of events', () => {
   const BROKEN = new UndecryptableError('toys.box-1', 'abc');
-  /** A vault that answers everything in one way, and what it was asked to open. */
+  /** A vault that gives the same answer to every call, and records the calls. */
   function fixture(answer: () => Promise<object | undefined>) {
-    const asked: string[][] = [];
-    const told: Parameters<OnUndecryptable>[] = [];
-    const one = (...given: string[]) => {
-      asked.push(given);
+    const calls: string[][] = [];
+    const reports: Parameters<OnUndecryptable>[] = [];
+    const one = (...args: string[]) => {
+      calls.push(args);
       return answer();
     };
     const vault = { open: one, openBytes: one, seal: one, sealBytes: one, digester: one };
-    const tell: OnUndecryptable = (...given) => void told.push(given);
-    return { asked, told, tell, vault: vault as unknown as CachingVault };
+    const report: OnUndecryptable = (...args) => void reports.push(args);
+    return { calls, reports, report, vault: vault as unknown as CachingVault };
   }
   const put = (data: object, type = 'ToyPut') => eventAt(1n, type, { box: '1', toy: 'bear', ...data });
   const decryptEvent = async (event: RecordedEvent, answer: Parameters<typeof fixture>[0]) => {
-    const { vault, asked, told, tell } = fixture(answer);
-    const { data, erased } = await createEventDecryptor(vault, tell)(toys, event);
-    return { secret: (data as { secret?: unknown }).secret, erased, asked, told };
+    const { vault, calls, reports, report } = fixture(answer);
+    const { data, erased } = await createEventDecryptor(vault, report)(toys, event);
+    return { secret: (data as { secret?: unknown }).secret, erased, calls, reports };
   };
 
-  it('is opened with the key of its subject', async () => {
+  it('uses the key of the subject', async () => {
     const found = await decryptEvent(put({ secret: 'xyz' }), async () => ({ note: 'hello' }));
-    expect(found).to.deep.include({ secret: { note: 'hello' }, erased: false, told: [] });
-    // Not said to be opened but once.
-    expect(found.asked).to.deep.equal([['toys.box-1', 'xyz', undefined]]);
+    expect(found).to.deep.include({ secret: { note: 'hello' }, erased: false, reports: [] });
+    // Without the hint that it is decrypted only once.
+    expect(found.calls).to.deep.equal([['toys.box-1', 'xyz', undefined]]);
   });
 
-  it('is opened but once for who goes through the log but once', async () => {
-    const { vault, asked, tell } = fixture(async () => ({ note: 'hello' }));
-    await createEventDecryptor(vault, tell, { once: true })(toys, put({ secret: 'xyz' }));
-    expect(asked).to.deep.equal([['toys.box-1', 'xyz', true]]);
+  it('passes on the hint that the event is decrypted only once', async () => {
+    const { vault, calls, report } = fixture(async () => ({ note: 'hello' }));
+    await createEventDecryptor(vault, report, { once: true })(toys, put({ secret: 'xyz' }));
+    expect(calls).to.deep.equal([['toys.box-1', 'xyz', true]]);
   });
 
-  it('is shown as erased when its key is destroyed, which is nothing to tell', async () => {
+  it('treats a destroyed key as erased, without a report', async () => {
     const found = await decryptEvent(put({ secret: 'xyz' }), async () => undefined);
-    expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, told: [] });
+    expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, reports: [] });
   });
 
-  it('is shown as erased and told of when it can never be opened', async () => {
+  it('treats undecryptable content as erased, and reports it', async () => {
     const event = put({ secret: 'xyz' });
     const found = await decryptEvent(event, () => Promise.reject(BROKEN));
-    expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, told: [[BROKEN, event]] });
+    expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, reports: [[BROKEN, event]] });
   });
 
-  it('is waited for when its key can not be had now', async () => {
+  it('fails as unavailable when the key cannot be read now', async () => {
     const away = new UnavailableError('away');
     expect(await failure(decryptEvent(put({ secret: 'xyz' }), () => Promise.reject(away)))).to.equal(away);
   });
 
-  it('is what the catalog says, and no other text of that name', async () => {
+  it('applies to the secret of the catalog only, not to other fields of that name', async () => {
     const clear = await decryptEvent(put({ secret: 'mine' }, 'NotesErased'), () => expect.fail());
     expect(clear).to.deep.include({ secret: 'mine', erased: false });
     const none = await decryptEvent(put({}), () => expect.fail());
     expect(none).to.deep.include({ secret: undefined, erased: false });
   });
 
-  it('is nothing in every way of asking a vault, once nobody can open it', async () => {
-    const { vault, told, tell } = fixture(() => Promise.reject(BROKEN));
-    const away = treatAsErased(fixture(() => Promise.reject(new UnavailableError('away'))).vault, tell);
+  it('makes every vault method return undefined for undecryptable content', async () => {
+    const { vault, reports, report } = fixture(() => Promise.reject(BROKEN));
+    const away = treatAsErased(fixture(() => Promise.reject(new UnavailableError('away'))).vault, report);
     const ways = (of: CachingVault) => [
       () => of.open('a', 'b'),
       () => of.openBytes('a', Buffer.of()),
@@ -79,13 +79,13 @@ describe('what is sealed', () => {
       () => of.sealBytes('a', Buffer.of()),
       () => of.digester('a', 'b'),
     ];
-    for (const way of ways(treatAsErased(vault, tell))) expect(await way()).to.equal(undefined);
-    expect(told.map(([error]) => error)).to.deep.equal(Array(5).fill(BROKEN));
+    for (const way of ways(treatAsErased(vault, report))) expect(await way()).to.equal(undefined);
+    expect(reports.map(([error]) => error)).to.deep.equal(Array(5).fill(BROKEN));
     for (const way of ways(away)) expect(await failure(way())).to.be.instanceOf(UnavailableError);
-    expect(told).to.have.length(5);
+    expect(reports).to.have.length(5);
   });
 
-  it('and can not be opened is counted once each, with one line a subject', () => {
+  it('counts each undecryptable secret, and logs one line per subject', () => {
     const lines: object[] = [];
     let counted = 0;
     const logger = { error: (fields: object) => void lines.push(fields) } as never;
@@ -102,7 +102,7 @@ describe('what is sealed', () => {
     expect(lines[1]).to.deep.include({ subject: 'toys.box-2' }).and.not.have.property('event');
   });
 
-  it('and can not be opened is not counted without end', () => {
+  it('bounds the number of counted secrets', () => {
     const { onUndecryptable, count } = createUndecryptableCounter({ error: () => {} } as never, () => {});
     for (let nth = 0; nth < 20_000; nth++) onUndecryptable(new UndecryptableError('toys.box-1', String(nth)));
     expect(count()).to.equal(10_000);

@@ -1,4 +1,4 @@
-/** What is stored of files: no word of them in clear, and any part of them can be read by itself. */
+/** Encrypted blobs: nothing is stored in plain text, and any range can be read. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 const PIECE = 64 * 1024;
 const HEAD = 100;
 
-describe('sealed files', () => {
+describe('encrypted blobs', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let files: SealedFiles;
   before(() => {
@@ -28,18 +28,18 @@ describe('sealed files', () => {
   });
   after(() => directory.remove());
 
-  /** Written in pieces of so many bytes. */
-  async function keep(bytes: Buffer, atOnce = 10_000): Promise<IncomingBlob> {
+  /** Stores the bytes in writes of the given size. */
+  async function store(bytes: Buffer, writeSize = 10_000): Promise<IncomingBlob> {
     const receiving = await files.receive();
-    for (let at = 0; at < bytes.length; at += atOnce) await receiving.write(bytes.subarray(at, at + atOnce));
+    for (let at = 0; at < bytes.length; at += writeSize) await receiving.write(bytes.subarray(at, at + writeSize));
     const received = await receiving.end();
     await received.keep('me');
     return received;
   }
 
-  async function read(kept: Parameters<SealedFiles['read']>[0], from = 0, to = kept.size): Promise<Buffer> {
+  async function read(blob: Parameters<SealedFiles['read']>[0], from = 0, to = blob.size): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    for await (const piece of files.read(kept, from, to)) pieces.push(Buffer.from(piece));
+    for await (const piece of files.read(blob, from, to)) pieces.push(Buffer.from(piece));
     return Buffer.concat(pieces);
   }
   const failing = (reading: Promise<unknown>) =>
@@ -55,19 +55,19 @@ describe('sealed files', () => {
       readdirSync(directory.path, { recursive: true, encoding: 'utf8' }).find((each) => each.endsWith(`/${stored}`))!,
     );
 
-  it('come back whole, of any length, with their digest and what they begin with', async () => {
+  it('return their content of any length, with digest and head', async () => {
     for (const length of [0, 1, HEAD, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 200_000]) {
       const bytes = some(length);
-      const received = await keep(bytes, 7919);
+      const received = await store(bytes, 7919);
       expect(received).to.include({ size: length, sha256: createHash('sha256').update(bytes).digest('hex') });
       expect(Buffer.from(received.head).equals(bytes.subarray(0, HEAD)), `${length}`).to.equal(true);
       expect((await read(received)).equals(bytes), `${length}`).to.equal(true);
     }
   });
 
-  it('come back in part as the whole has it', async () => {
+  it('return any range of their content', async () => {
     const bytes = some(3 * PIECE + 17);
-    const received = await keep(bytes);
+    const received = await store(bytes);
     const place = fc.oneof(fc.nat(bytes.length), fc.constantFrom(0, PIECE - 1, PIECE, PIECE + 1, bytes.length));
     await fc.assert(
       fc.asyncProperty(place, place, async (a, b) => {
@@ -78,32 +78,37 @@ describe('sealed files', () => {
     );
   });
 
-  it('have no word in clear in the store', async () => {
-    const { stored } = await keep(Buffer.from('the plans of next year '.repeat(10_000)));
+  it('contain no plain text in the store', async () => {
+    const { stored } = await store(Buffer.from('the plans of next year '.repeat(10_000)));
     expect(readFileSync(placeOf(stored)).includes('plans')).to.equal(false);
   });
 
-  it('can be read by nobody without their key', async () => {
-    const [one, other] = [await keep(some(10)), await keep(some(10))];
+  it('cannot be read with another key', async () => {
+    const [one, other] = [await store(some(10)), await store(some(10))];
     expect(await failing(read({ ...one, key: other.key }))).to.be.instanceOf(NotStored);
     expect((await read({ ...one, key: keyOf(keyText(one.key)) })).equals(some(10))).to.equal(true);
   });
 
-  it('are not read where their pieces were changed, exchanged or cut off', async () => {
-    const sealed = PIECE + 32;
+  it('are rejected if chunks were changed, swapped or truncated', async () => {
+    const chunkSize = PIECE + 32;
     const damages: readonly ((file: Buffer) => Buffer)[] = [
-      (file) => Buffer.concat([file.subarray(sealed, 2 * sealed), file.subarray(0, sealed), file.subarray(2 * sealed)]),
-      (file) => file.subarray(0, 2 * sealed),
+      (file) =>
+        Buffer.concat([
+          file.subarray(chunkSize, 2 * chunkSize),
+          file.subarray(0, chunkSize),
+          file.subarray(2 * chunkSize),
+        ]),
+      (file) => file.subarray(0, 2 * chunkSize),
       (file) => file.subarray(0, -1),
       (file) => {
-        file[sealed + 100]! ^= 1;
+        file[chunkSize + 100]! ^= 1;
         return file;
       },
     ];
     for (const damage of damages) {
-      const received = await keep(some(3 * PIECE));
+      const received = await store(some(3 * PIECE));
       const place = placeOf(received.stored);
-      expect(statSync(place).size).to.equal(3 * sealed);
+      expect(statSync(place).size).to.equal(3 * chunkSize);
       writeFileSync(place, damage(readFileSync(place)));
       expect(await failing(read(received))).to.be.instanceOf(NotStored);
     }

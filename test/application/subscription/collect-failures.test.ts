@@ -1,12 +1,12 @@
-/** Work on many things: what is damaged keeps none of the others, and a store that is away keeps all. */
+/** The failure collector: one failed item does not stop the others, an outage stops all. */
 import { expect } from 'chai';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { collectFailures } from '../../../application/subscription/leader-election.js';
 
 const failure = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error);
 
-describe('work on one after the other', () => {
-  it('goes on past what fails, and says at the end with what the first did', async () => {
+describe('the failure collector', () => {
+  it('continues after failures and throws the first one at the end', async () => {
     const all = collectFailures();
     const done: number[] = [];
     const work = async (n: number) => {
@@ -18,13 +18,13 @@ describe('work on one after the other', () => {
     expect(() => all.throwFirst()).to.throw('1 is damaged');
   });
 
-  it('says nothing at the end where nothing has failed', async () => {
+  it('throws nothing without failures', async () => {
     const all = collectFailures();
     await all.run(Promise.resolve());
     expect(() => all.throwFirst()).not.to.throw();
   });
 
-  it('ends at once where a store is away', async () => {
+  it('throws immediately if a store is unavailable', async () => {
     const away = new UnavailableError('the store is away');
     expect(await failure(collectFailures().run(Promise.reject(away)))).to.equal(away);
   });

@@ -1,4 +1,4 @@
-/** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
+/** Fan-out of the live feed over a scripted log: which handlers get which events, and what it waits for. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -23,7 +23,7 @@ const large: Catalog = {
 const table = (...handlers: readonly EventHandler[]) =>
   new Map(['toys', 'games'].map((service) => [service, handlers]));
 
-describe('the live feed of a log', () => {
+describe('the live feed over a scripted log', () => {
   let stop: AbortController;
   let running: Promise<void>[];
   beforeEach(() => {
@@ -37,10 +37,10 @@ describe('the live feed of a log', () => {
   function fixture(more: Partial<Parameters<typeof runLiveFeed>[0]> = {}) {
     const log = feed();
     const kernel = memoryKernel(memoryWorld(), [toys]);
-    const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
+    const [delivered, switched, decrypted]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
     const decryptEvent: DecryptEvent = async (_, event) => {
-      opened.push(event.type);
+      decrypted.push(event.type);
       if (it.away) throw new UnavailableError('the keys are away');
       return { ...event, erased: false } as never;
     };
@@ -53,7 +53,7 @@ describe('the live feed of a log', () => {
         begun: 0n,
         saved: { save: async () => {} },
         decryptEvent,
-        subscriptions: table((event) => void told.push(event)),
+        subscriptions: table((event) => void delivered.push(event)),
         switched: (event) => void switched.push(event),
         logger: silentLogger,
         signal: stop.signal,
@@ -62,26 +62,26 @@ describe('the live feed of a log', () => {
       running.push(one.stopped);
       return one;
     };
-    return { log, kernel, told, switched, opened, it, start };
+    return { log, kernel, delivered, switched, decrypted, it, start };
   }
   const ofGames = (position: bigint) => ({ ...eventAt(position, 'GamePut'), stream: 'games.box-1' });
 
-  it('passes on sealed what is large, and tells nobody of what is the system’s or of no service of its', async () => {
-    const { log, told, opened, start } = fixture();
+  it('delivers large secrets encrypted, and no system events or events of other services', async () => {
+    const { log, delivered, decrypted, start } = fixture();
     start();
     const others = { ...eventAt(3n), stream: 'dolls.box-1' };
     log.give([eventAt(1n), ofGames(2n), others, eventAt(4n, '$streamDeleted'), eventAt(5n, 'OfTomorrow')]);
-    await eventually(() => told.length === 3);
-    const opening = told.map((event) => [event.type, event.position, 'erased' in event]);
-    expect(opening).to.deep.equal([
+    await eventually(() => delivered.length === 3);
+    const summary = delivered.map((event) => [event.type, event.position, 'erased' in event]);
+    expect(summary).to.deep.equal([
       ['ToyPut', 1n, true],
       ['GamePut', 2n, false],
       ['OfTomorrow', 5n, true],
     ]);
-    expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
+    expect(decrypted).to.deep.equal(['ToyPut', 'OfTomorrow']);
   });
 
-  it('holds no window back for a switch of builds, which no client is given', async () => {
+  it('saves its windows after a projection switch, which clients do not receive', async () => {
     const saved: WindowStart[] = [];
     const { log, start } = fixture({
       saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
@@ -91,34 +91,34 @@ describe('the live feed of a log', () => {
     await eventually(() => saved.at(-1)?.from === 2n);
   });
 
-  it('tells which build is served from now on, and of nothing else as if it were that', async () => {
-    const { log, told, switched, start } = fixture();
+  it('reports projection switches separately from other events', async () => {
+    const { log, delivered, switched, start } = fixture();
     start();
     log.give([eventAt(1n), eventAt(2n, 'ProjectionSwitched'), eventAt(3n)]);
-    await eventually(() => told.length === 3);
+    await eventually(() => delivered.length === 3);
     expect(switched.map(({ position }) => position)).to.deep.equal([2n]);
   });
 
-  it('makes the node forget the key and the streams of what is erased, and of nothing else', async () => {
+  it('makes the node forget keys and streams of erased subjects only', async () => {
     const forgotten: string[] = [];
-    const { log, kernel, told, start } = fixture();
+    const { log, kernel, delivered, start } = fixture();
     kernel.vault.forget = (subject) => void forgotten.push(`key of ${subject}`);
     kernel.streams.forget = (stream) => void forgotten.push(stream);
     start();
     const erased = { ...eventAt(2n, 'NotesErased', { box: '1' }), stream: 'toys.erasures-1' };
     log.give([eventAt(1n), erased]);
-    await eventually(() => told.length === 2);
+    await eventually(() => delivered.length === 2);
     expect(forgotten).to.deep.equal(['key of toys.box-1', 'toys.box-1', 'toys.erasures-1']);
   });
 
-  it('waits for keys that are away, for several events at once, and is live again when all are told', async () => {
-    const { log, told, it, opened, start } = fixture();
+  it('waits for an unavailable key store, and is live after all events are delivered', async () => {
+    const { log, delivered, it, decrypted, start } = fixture();
     const { status, ready } = start();
     it.away = true;
     log.give([eventAt(1n), eventAt(2n)], { caughtUp: true });
-    // Tried in vain more than once.
-    await eventually(() => opened.length > 2);
-    expect([status(), told.length]).to.deep.equal(['waiting', 0]);
+    // Decryption has failed more than once.
+    await eventually(() => decrypted.length > 2);
+    expect([status(), delivered.length]).to.deep.equal(['waiting', 0]);
     it.away = false;
     expect(await ready).to.deep.equal(
       new Map([
@@ -126,10 +126,10 @@ describe('the live feed of a log', () => {
         ['games', 0n],
       ]),
     );
-    expect([status(), told.length]).to.deep.equal(['live', 2]);
+    expect([status(), delivered.length]).to.deep.equal(['live', 2]);
   });
 
-  it('lets go of what nobody has come back for in a quarter of an hour, by the time that the log tells', async () => {
+  it('drops events older than 15 minutes from the resume window, by the time of the log', async () => {
     const saved: WindowStart[] = [];
     const { log, start } = fixture({
       saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
@@ -143,32 +143,32 @@ describe('the live feed of a log', () => {
     expect(saved.at(-1)?.horizon).to.equal(1n);
   });
 
-  it('tells an event to each of a service, whatever becomes of it at others, and loudly where it was not taken', async () => {
-    const [told, errors]: [string[], unknown[]] = [[], []];
-    const listen = (name: string) => (event: LiveEvent) => {
-      told.push(`${name} ${event.position}`);
+  it('delivers an event to all handlers of its service even if some throw, and logs the errors', async () => {
+    const [delivered, errors]: [string[], unknown[]] = [[], []];
+    const createHandler = (name: string) => (event: LiveEvent) => {
+      delivered.push(`${name} ${event.position}`);
       if (name !== 'last' && event.position === 1n) throw new Error(name);
     };
     const error = (about: { err?: unknown }) => void errors.push(about.err);
     const { log, start } = fixture({
-      subscriptions: table(listen('first'), listen('second'), listen('last')),
+      subscriptions: table(createHandler('first'), createHandler('second'), createHandler('last')),
       logger: { ...silentLogger, error },
     });
     start();
     log.give([eventAt(1n), eventAt(2n)]);
-    await eventually(() => told.length === 6);
-    expect(told).to.deep.equal(['first 1', 'second 1', 'last 1', 'first 2', 'second 2', 'last 2']);
+    await eventually(() => delivered.length === 6);
+    expect(delivered).to.deep.equal(['first 1', 'second 1', 'last 1', 'first 2', 'second 2', 'last 2']);
     expect((errors as Error[]).map(({ message }) => message)).to.deep.equal(['first', 'second']);
   });
 
-  it('ends while it waits, and tells nothing that it could not open', async () => {
-    const { log, told, it, start } = fixture();
+  it('stops while waiting, and delivers nothing it could not decrypt', async () => {
+    const { log, delivered, it, start } = fixture();
     const { status, stopped } = start();
     it.away = true;
     log.give([eventAt(1n)], { caughtUp: true });
     await eventually(() => status() === 'waiting');
     stop.abort();
     await stopped;
-    expect([told.length, status()]).to.deep.equal([0, 'waiting']);
+    expect([delivered.length, status()]).to.deep.equal([0, 'waiting']);
   });
 });

@@ -1,5 +1,5 @@
-/** Where a node's live feed begins: each service at its own window, and all together where the log ended then. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** Where a live feed starts: each service at its own window, and all services together from the head at that time. */
+import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -22,27 +22,30 @@ const of = (service: string, position: bigint): RecordedEvent => ({
   stream: `${service}.box-1`,
 });
 
-/** A log that grows while it is read, as a store shows it: by pieces, with positions of others, its head at times. */
-function logOf(events: RecordedEvent[], { atOnce = 3, late = [] as RecordedEvent[] } = {}) {
+/**
+ * A log that grows while it is read: batches of bounded size, positions of other events, and the head from time to
+ * time.
+ */
+function logOf(events: RecordedEvent[], { batchSize = 3, arriving = [] as RecordedEvent[] } = {}) {
   let read = 0;
   const selections: { prefixes: readonly string[]; from: bigint | 'start' }[] = [];
   const follow: Subscribe = async function* ({ from, signal, ...selection }) {
     const prefixes = 'prefixes' in selection ? selection.prefixes : [];
     selections.push({ prefixes, from });
     let at = from === 'start' ? 0n : from;
-    let isLate = false;
+    let isNextDue = false;
     while (!signal.aborted) {
-      await nextTurn();
-      const isMine = ({ stream }: RecordedEvent) => prefixes.some((prefix) => stream.startsWith(prefix));
-      const scanned = events.filter(({ position }) => position > at).slice(0, atOnce);
-      const found = scanned.filter(isMine);
+      await yieldOnce();
+      const isSelected = ({ stream }: RecordedEvent) => prefixes.some((prefix) => stream.startsWith(prefix));
+      const scanned = events.filter(({ position }) => position > at).slice(0, batchSize);
+      const found = scanned.filter(isSelected);
       read += found.length;
       at = scanned.at(-1)?.position ?? at;
-      // Of what is written meanwhile every reader sees some before the end of what was there, and some after.
-      const [next] = late;
-      if (next && isLate) events.push(late.shift()!);
-      isLate = !isLate;
-      const batch: Batch = { events: found, position: at, caughtUp: scanned.length < atOnce };
+      // Events written meanwhile appear partly before and partly after the head that readers have seen.
+      const [next] = arriving;
+      if (next && isNextDue) events.push(arriving.shift()!);
+      isNextDue = !isNextDue;
+      const batch: Batch = { events: found, position: at, caughtUp: scanned.length < batchSize };
       yield batch;
     }
   };
@@ -53,11 +56,11 @@ async function feedOf(options: {
   readonly follow: Subscribe;
   readonly begun: bigint;
   readonly windows: ReadonlyMap<string, WindowStart>;
-  readonly until: (told: readonly bigint[]) => boolean;
+  readonly until: (delivered: readonly bigint[]) => boolean;
   readonly saved?: { save(): Promise<void> };
 }) {
   const stop = new AbortController();
-  const told = new Map<string, bigint[]>(SERVICES.map((service) => [service, []]));
+  const delivered = new Map<string, bigint[]>(SERVICES.map((service) => [service, []]));
   const all: bigint[] = [];
   const feed = runLiveFeed({
     ...memoryKernel(memoryWorld(), catalogs),
@@ -69,7 +72,7 @@ async function feedOf(options: {
         service,
         [
           ({ position }) => {
-            told.get(service)?.push(position);
+            delivered.get(service)?.push(position);
             all.push(position);
           },
         ],
@@ -83,48 +86,48 @@ async function feedOf(options: {
   await eventually(() => options.until(all));
   stop.abort();
   await feed.stopped;
-  return { told, last };
+  return { delivered, last };
 }
 
-describe('the beginning of the live feed', () => {
-  it('tells each service all that comes after its window begins, once and in order, while the log grows', async () => {
+describe('the start of the live feed', () => {
+  it('delivers all events after the window of each service, once and in order, while the log grows', async () => {
     const places = fc.array(fc.constantFrom(...SERVICES, 'others'), { minLength: 1, maxLength: 40 });
     const back = fc.record({ toys: fc.nat(40), games: fc.nat(40) });
     await fc.assert(
-      fc.asyncProperty(places, places, back, fc.integer({ min: 1, max: 5 }), async (old, fresh, from, atOnce) => {
+      fc.asyncProperty(places, places, back, fc.integer({ min: 1, max: 5 }), async (old, fresh, from, batchSize) => {
         const events = old.map((service, index) => of(service, BigInt(index + 1)));
-        const late = fresh.map((service, index) => of(service, BigInt(old.length + index + 1)));
-        const all = [...events, ...late];
+        const arriving = fresh.map((service, index) => of(service, BigInt(old.length + index + 1)));
+        const all = [...events, ...arriving];
         const begun = BigInt(old.length);
         const start = (service: (typeof SERVICES)[number]) => {
           const at = BigInt(Math.min(from[service], old.length));
           return { horizon: at, from: at };
         };
         const windows = new Map(SERVICES.map((service) => [service, start(service)]));
-        const wanted = (service: (typeof SERVICES)[number]) =>
+        const expected = (service: (typeof SERVICES)[number]) =>
           all.flatMap(({ stream, position }) =>
             stream.startsWith(`${service}.`) && position > start(service).from ? [position] : [],
           );
-        const count = SERVICES.flatMap(wanted).length;
-        const { follow } = logOf(events, { atOnce, late });
-        const until = (told: readonly bigint[]) => late.length === 0 && told.length >= count;
-        const { told } = await feedOf({ follow, begun, windows, until });
-        for (const service of SERVICES) expect(told.get(service)).to.deep.equal(wanted(service));
+        const count = SERVICES.flatMap(expected).length;
+        const { follow } = logOf(events, { batchSize, arriving });
+        const until = (delivered: readonly bigint[]) => arriving.length === 0 && delivered.length >= count;
+        const { delivered } = await feedOf({ follow, begun, windows, until });
+        for (const service of SERVICES) expect(delivered.get(service)).to.deep.equal(expected(service));
       }),
       { numRuns: 60 },
     );
   });
 
-  it('reads for a service that was quiet nothing of the others, and for the others nothing of before', async () => {
+  it('reads only the own events of a quiet service, and no earlier events of the others', async () => {
     const many = Array.from({ length: 2000 }, (_, index) => of('toys', BigInt(index + 2)));
-    const { follow, selections, read } = logOf([of('games', 1n), ...many], { atOnce: 500 });
+    const { follow, selections, read } = logOf([of('games', 1n), ...many], { batchSize: 500 });
     const begun = 2001n;
     const windows = new Map([
       ['toys', { horizon: 1991n, from: 1991n }],
       ['games', { horizon: 0n, from: 0n }],
     ]);
-    const { told, last } = await feedOf({ follow, begun, windows, until: () => true });
-    expect([told.get('games'), told.get('toys')?.length]).to.deep.equal([[1n], 10]);
+    const { delivered, last } = await feedOf({ follow, begun, windows, until: () => true });
+    expect([delivered.get('games'), delivered.get('toys')?.length]).to.deep.equal([[1n], 10]);
     expect(last).to.deep.equal(
       new Map([
         ['toys', 2001n],
@@ -139,14 +142,14 @@ describe('the beginning of the live feed', () => {
     ]);
   });
 
-  it('reads no window that ends where it begins', async () => {
+  it('does not read an empty window', async () => {
     const { follow, selections } = logOf([of('toys', 1n)]);
     const windows = new Map(SERVICES.map((service) => [service, { horizon: 1n, from: 1n }]));
     await feedOf({ follow, begun: 1n, windows, until: () => true });
     expect(selections.map(({ from }) => from)).to.deep.equal([1n]);
   });
 
-  it('goes on where a store says that it has come to its head, but not to which position', async () => {
+  it('continues if the store reports its head without a position', async () => {
     const follow: Subscribe = async function* ({ from, signal, ...selection }) {
       const prefixes = 'prefixes' in selection ? selection.prefixes : [];
       const events = [of('toys', 1n), of('games', 2n), of('toys', 3n)].filter(
@@ -154,11 +157,11 @@ describe('the beginning of the live feed', () => {
           prefixes.some((prefix) => stream.startsWith(prefix)) && (from === 'start' || position > from),
       );
       yield { events, caughtUp: true };
-      while (!signal.aborted) await nextTurn();
+      while (!signal.aborted) await yieldOnce();
     };
     const windows = new Map(SERVICES.map((service) => [service, { horizon: 0n, from: 0n }]));
-    const { told, last } = await feedOf({ follow, begun: 4n, windows, until: () => true });
-    expect([told.get('toys'), told.get('games')]).to.deep.equal([[1n, 3n], [2n]]);
+    const { delivered, last } = await feedOf({ follow, begun: 4n, windows, until: () => true });
+    expect([delivered.get('toys'), delivered.get('games')]).to.deep.equal([[1n, 3n], [2n]]);
     expect(last).to.deep.equal(
       new Map([
         ['toys', 3n],
@@ -167,7 +170,7 @@ describe('the beginning of the live feed', () => {
     );
   });
 
-  it('leaves its windows for the next start once that is possible, though nothing more comes', async () => {
+  it('saves its windows after a failed attempt, even without further events', async () => {
     let saves = 0;
     const save = async () => {
       if (++saves === 1) throw new Error('away');

@@ -1,4 +1,4 @@
-/** The live feed of a node: what it tells, what it makes the node forget, and what it does not stumble over. */
+/** The live feed of a node: delivery, cache invalidation, and undecryptable events. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
@@ -47,7 +47,7 @@ describe('the live feed', () => {
   const put = (toy: string, more = {}, each = kernel) =>
     each.handle(box, stream, { box: id, toy, note: `note on ${toy}`, ...more }, context());
 
-  /** Runs until the test is over; `told` resolves with an event as soon as it was told. */
+  /** Follows the log until the test ends; `delivered` resolves with an event of the given type. */
   function follow(each: Kernel) {
     const events: LiveEvent<typeof toys>[] = [];
     let woken = () => {};
@@ -73,7 +73,7 @@ describe('the live feed', () => {
       signal: stop.signal,
     });
     feeds.push(feed);
-    const told = async (type: string): Promise<LiveEvent<typeof toys>> => {
+    const delivered = async (type: string): Promise<LiveEvent<typeof toys>> => {
       for (;;) {
         const found = events.find((event) => event.stream === stream && event.type === type);
         if (found) return found;
@@ -82,24 +82,24 @@ describe('the live feed', () => {
         });
       }
     };
-    return { ...feed, events, told };
+    return { ...feed, events, delivered };
   }
 
-  it('makes a node forget what it remembered of a stream that another node has erased', async () => {
+  it('makes a node forget a stream that another node erased', async () => {
     const other = await startToys(servers, kernel.mongo.models.databaseName);
-    const { told } = follow(other);
+    const { delivered } = follow(other);
     await put('bear');
     expect((await other.streams.load(box, stream)).state.notes).to.deep.equal(['note on bear']);
     await kernel.vault.destroy(stream);
     await put('', { erase: true });
-    await told('NotesErased');
+    await delivered('NotesErased');
     expect((await other.streams.load(box, stream)).state.notes).to.deep.equal(['erased']);
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();
   });
 
-  it('makes a node look again at a stream that it remembers and another has appended to', async () => {
+  it('makes a node reload a cached stream that another node appended to', async () => {
     const other = await startToys(servers, kernel.mongo.models.databaseName);
     const { events } = follow(other);
     await put('bear', {}, other);
@@ -111,20 +111,20 @@ describe('the live feed', () => {
     await other.close();
   });
 
-  /** An event that nobody has sealed. */
+  /** Appends an event that is not encrypted. */
   const damage = () => {
     const data = { box: id, toy: 'ghost', secret: 'bm90IHNlYWxlZCBieSBhbnlib2R5IGhlcmUgYXQgYWxs' };
     return kernel.client.appendToStream(stream, [jsonEvent({ type: 'toys.ToyPut.v1', data })]);
   };
 
-  it('shows a damaged event as erased, tells of it once, and goes on', async () => {
+  it('delivers a corrupt event as erased, counts it once, and continues', async () => {
     await damage();
     await put('bear');
-    const { ready, told, events, status } = follow(kernel);
+    const { ready, delivered, events, status } = follow(kernel);
     await ready;
-    await told('ToyPut');
-    const shown = events.filter((event) => event.stream === stream) as RevealedEvent<ToyPut>[];
-    expect(shown.map(({ erased, data }) => [erased, data.secret.note])).to.deep.equal([
+    await delivered('ToyPut');
+    const received = events.filter((event) => event.stream === stream) as RevealedEvent<ToyPut>[];
+    expect(received.map(({ erased, data }) => [erased, data.secret.note])).to.deep.equal([
       [true, 'erased'],
       [false, 'note on bear'],
     ]);
@@ -133,76 +133,76 @@ describe('the live feed', () => {
     expect(kernel.undecryptableCount()).to.equal(1);
   });
 
-  it('shows what a lost key has sealed as erased and tells of it; a destroyed key is nothing to tell', async () => {
+  it('delivers events of a lost key as erased and counts them, but not those of a destroyed key', async () => {
     await put('bear');
     await kernel.mongo.keys.collection<{ _id: string }>('keys').deleteOne({ _id: stream });
     const restored = await startToys(servers, kernel.mongo.models.databaseName);
-    const { told } = follow(restored);
-    expect((await told('ToyPut')).erased).to.equal(true);
+    const { delivered } = follow(restored);
+    expect((await delivered('ToyPut')).erased).to.equal(true);
     expect(restored.undecryptableCount()).to.equal(1);
 
     await restored.vault.destroy(stream);
     const after = await startToys(servers, kernel.mongo.models.databaseName);
-    const { told: toldAfter } = follow(after);
-    expect((await toldAfter('ToyPut')).erased).to.equal(true);
+    const { delivered: deliveredAfter } = follow(after);
+    expect((await deliveredAfter('ToyPut')).erased).to.equal(true);
     expect(after.undecryptableCount()).to.equal(0);
     stop.abort();
     await Promise.all(feeds.map(({ stopped }) => stopped));
     await Promise.all([restored.close(), after.close()]);
   });
 
-  it('shows what was sealed under another key as erased', async () => {
+  it('delivers events encrypted with another key as erased', async () => {
     await put('bear');
     await kernel.mongo.keys.collection<{ _id: string }>('keys').deleteOne({ _id: stream });
     const restored = await startToys(servers, kernel.mongo.models.databaseName);
     await restored.vault.create(stream);
-    expect((await follow(restored).told('ToyPut')).erased).to.equal(true);
+    expect((await follow(restored).delivered('ToyPut')).erased).to.equal(true);
     expect(restored.undecryptableCount()).to.equal(1);
     stop.abort();
     await feeds[0]?.stopped;
     await restored.close();
   });
 
-  it('waits while a key can not be fetched, and says so', async () => {
+  it('waits while a key cannot be read, and reports it in its status', async () => {
     await put('bear');
     let away = true;
-    let asked = () => {};
-    const asking = new Promise<void>((resolve) => {
-      asked = resolve;
+    let signalAttempt = () => {};
+    const attempted = new Promise<void>((resolve) => {
+      signalAttempt = resolve;
     });
     const decryptEvent: DecryptEvent = async (...event) => {
       if (!away) return kernel.decryptEvent(...event);
-      asked();
+      signalAttempt();
       throw new UnavailableError('the key store is away');
     };
-    const { told, status, events } = follow({ ...kernel, decryptEvent });
-    await asking;
+    const { delivered, status, events } = follow({ ...kernel, decryptEvent });
+    await attempted;
     await new Promise(setImmediate);
     expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
     away = false;
-    expect((await told('ToyPut')).erased).to.equal(false);
+    expect((await delivered('ToyPut')).erased).to.equal(false);
   });
 
-  it('is live again once it has a key that it waited for, though nothing more comes', async () => {
+  it('is live again when the key becomes available, even without further events', async () => {
     let away = false;
-    let asked = () => {};
-    const asking = new Promise<void>((resolve) => {
-      asked = resolve;
+    let signalAttempt = () => {};
+    const attempted = new Promise<void>((resolve) => {
+      signalAttempt = resolve;
     });
     const decryptEvent: DecryptEvent = async (...event) => {
       if (!away) return kernel.decryptEvent(...event);
-      asked();
+      signalAttempt();
       throw new UnavailableError('the key store is away');
     };
-    const { ready, told, status } = follow({ ...kernel, decryptEvent });
+    const { ready, delivered, status } = follow({ ...kernel, decryptEvent });
     await ready;
     away = true;
     await put('bear');
-    await asking;
+    await attempted;
     await new Promise(setImmediate);
     expect(status()).to.equal('waiting');
     away = false;
-    await told('ToyPut');
+    await delivered('ToyPut');
     await new Promise(setImmediate);
     expect(status()).to.equal('live');
   });

@@ -1,21 +1,21 @@
-/** Work on events side by side: so much at once, and how far all of it is done. */
+/** The concurrent processor: bounded concurrency, and a low watermark of completed positions. */
 import { expect } from 'chai';
 import { createConcurrentProcessor } from '../../../application/subscription/reaction-runner.js';
 
-/** Work that is done, or fails, when the test says so; it steps aside at once where that is asked. */
-function piece({ aside = true } = {}) {
+/** A job that ends or fails on request; with `aside`, it lets the next job start immediately. */
+function createJob({ releases = true } = {}) {
   let [end, fail] = [() => {}, (_: Error) => {}];
   const ended = new Promise<void>((resolve, reject) => {
     [end, fail] = [resolve, reject];
   });
   const work = async (step: () => void) => {
-    if (aside) step();
+    if (releases) step();
     await ended;
   };
   return { work, end: () => end(), fail: (error: Error) => fail(error) };
 }
 
-/** Whether it has come about once all that can happen by itself has. */
+/** Whether the promise is settled after all pending callbacks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const note = () => {
@@ -28,25 +28,25 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: Error) => error.message);
 
-describe('work side by side', () => {
-  it('is done up to just before the oldest that is not', async () => {
+describe('the concurrent processor', () => {
+  it('has the position before the oldest running job as low watermark', async () => {
     const all = createConcurrentProcessor(5n, 10, () => {});
-    const [one, two] = [piece(), piece()];
+    const [one, two] = [createJob(), createJob()];
     await all.start(10n, one.work);
     await all.start(20n, two.work);
     all.advanceTo(30n);
     expect(all.lowWatermark()).to.equal(5n);
     two.end();
     expect(await isSettled(all.drain())).to.equal(false);
-    expect(all.lowWatermark(), 'the first is not done').to.equal(5n);
+    expect(all.lowWatermark(), 'the first job is running').to.equal(5n);
     one.end();
     await all.drain();
     expect(all.lowWatermark()).to.equal(30n);
   });
 
-  it('is waited for until it is done or has stepped aside', async () => {
+  it('waits for a job that does not release the processor', async () => {
     const all = createConcurrentProcessor(0n, 10, () => {});
-    const one = piece({ aside: false });
+    const one = createJob({ releases: false });
     const begun = all.start(10n, one.work);
     expect(await isSettled(begun)).to.equal(false);
     one.end();
@@ -54,27 +54,27 @@ describe('work side by side', () => {
     expect(all.lowWatermark()).to.equal(10n);
   });
 
-  it('is told of when it is done only where it had stepped aside', async () => {
-    let told = 0;
+  it('notifies about completion only of jobs that released the processor', async () => {
+    let completions = 0;
     const all = createConcurrentProcessor(0n, 10, () => {
-      told++;
+      completions++;
     });
     await all.start(10n, async () => {});
-    expect(told).to.equal(0);
-    const one = piece();
+    expect(completions).to.equal(0);
+    const one = createJob();
     await all.start(20n, one.work);
-    expect(told, 'not before it is done').to.equal(0);
+    expect(completions, 'still running').to.equal(0);
     one.end();
     await all.drain();
-    expect(told).to.equal(1);
+    expect(completions).to.equal(1);
   });
 
-  it('has room for so many, and for another when any of them is done', async () => {
+  it('limits the number of running jobs', async () => {
     const all = createConcurrentProcessor(0n, 2, () => {});
-    const [one, two] = [piece(), piece()];
+    const [one, two] = [createJob(), createJob()];
     await all.start(10n, one.work);
     const second = all.start(20n, two.work);
-    expect(await isSettled(second), 'no room for a third').to.equal(false);
+    expect(await isSettled(second), 'the limit is reached').to.equal(false);
     two.end();
     await second;
     expect(all.lowWatermark()).to.equal(0n);
@@ -82,21 +82,21 @@ describe('work side by side', () => {
     await all.drain();
   });
 
-  it('begins nothing more once any has failed, and is never done beyond that', async () => {
+  it('starts nothing after a failure, and never moves its watermark past it', async () => {
     const all = createConcurrentProcessor(0n, 10, () => {});
-    const [one, two] = [piece(), piece()];
+    const [one, two] = [createJob(), createJob()];
     await all.start(10n, async () => {});
     await all.start(20n, one.work);
     await all.start(30n, two.work);
-    one.fail(new Error('of the first'));
+    one.fail(new Error('first failed'));
     two.end();
-    expect(await failure(all.drain())).to.equal('of the first');
-    expect(await failure(all.start(40n, async () => {}))).to.equal('of the first');
+    expect(await failure(all.drain())).to.equal('first failed');
+    expect(await failure(all.start(40n, async () => {}))).to.equal('first failed');
     expect(all.lowWatermark()).to.equal(10n);
     const waiting = createConcurrentProcessor(0n, 1, () => {});
-    const third = piece();
+    const third = createJob();
     const begun = waiting.start(10n, third.work);
-    third.fail(new Error('while another waits'));
-    expect(await failure(begun)).to.equal('while another waits');
+    third.fail(new Error('failed while waiting'));
+    expect(await failure(begun)).to.equal('failed while waiting');
   });
 });

@@ -1,4 +1,4 @@
-/** Reactions: what must follow an event is done by one node, until it succeeds, and not by one that lost its turn. */
+/** The reaction runner: each event is handled by one node until it succeeds, and not by a node that lost its lease. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
@@ -16,7 +16,7 @@ import type { Kernel } from '../../../bin/node/kernel.js';
 import { type FakeClock, fakeClock } from '../../support/fake-clock.js';
 import { box, context, startToys } from '../../support/toy-service.js';
 
-describe('a reaction', function () {
+describe('the reaction runner', function () {
   this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
@@ -39,7 +39,7 @@ describe('a reaction', function () {
     [stop, running, time] = [new AbortController(), [], fakeClock()];
     [id, name] = [randomUUID(), `toys.react-${randomUUID()}`];
     await kernel.vault.create(`toys.box-${id}`);
-    // It has run before: what is put from now on is for it.
+    // A checkpoint exists, so that every event from now on is handled.
     await kernel.checkpoints.advance({ [checkpoint()]: await kernel.head() }, { name: checkpoint(), fence: 0n });
   });
   afterEach(async () => {
@@ -75,7 +75,7 @@ describe('a reaction', function () {
     running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
 
-  it('begins where the log ended before the node served anybody, however late it comes to that', async () => {
+  it('starts at the head of the log when the node started, even if it runs later', async () => {
     const seen: string[] = [];
     await kernel.checkpoints.forget(checkpoint());
     const begun = await kernel.head();
@@ -84,7 +84,7 @@ describe('a reaction', function () {
     await eventually(() => seen.includes('bear'));
   });
 
-  it('begins now, not at the beginning of history', async () => {
+  it('starts at the head, not at the beginning of the log', async () => {
     await kernel.checkpoints.forget(checkpoint());
     await put('history');
     const done: string[] = [];
@@ -95,7 +95,7 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['news']);
   });
 
-  it('begins at the end of a log that was restored from a backup of before its checkpoint', async () => {
+  it('starts at the head if the log was restored from a backup older than the checkpoint', async () => {
     const ahead = (await kernel.head()) + 1_000_000n;
     await kernel.checkpoints.advance({ [checkpoint()]: ahead }, { name: checkpoint(), fence: 0n });
     const done: string[] = [];
@@ -106,7 +106,7 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['news']);
   });
 
-  it('is tried until it succeeds, and the next event waits for it', async () => {
+  it('retries an event until it succeeds, before the next event', async () => {
     const tried: string[] = [];
     await run(async (event) => {
       tried.push(toyOf(event));
@@ -118,7 +118,7 @@ describe('a reaction', function () {
     expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'bear', 'car']);
   });
 
-  it('goes on beside an event that can not be done, where none hangs on another, and begins before it again', async () => {
+  it('continues past a failing event if retries run in the background, and keeps the checkpoint before it', async () => {
     const done: string[] = [];
     const bad = new Set(['bear']);
     const reacting = async (event: RecordedEvent) => {
@@ -142,14 +142,14 @@ describe('a reaction', function () {
     stop = new AbortController();
     await run(reacting, { retryInBackground: true });
     await eventually(() => done.filter((toy) => toy === 'doll').length === 2);
-    // It is mended.
+    // The stream is repaired.
     bad.clear();
     await eventually(() => done.includes('bear'));
     const last = await put('kite');
     await eventually(async () => (await saved()) === last);
   });
 
-  it('waits for a store that is away with all, where none hangs on another too', async () => {
+  it('waits for an unavailable store with all events, even if retries run in the background', async () => {
     const tried: string[] = [];
     const reacting = async (event: RecordedEvent) => {
       tried.push(toyOf(event));
@@ -162,16 +162,16 @@ describe('a reaction', function () {
     expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'car']);
   });
 
-  it('begins anew where its checkpoint could not be saved, though an event can not be done', async () => {
+  it('starts again from the checkpoint if saving it fails while an event fails', async () => {
     const before = await put('bear');
     const position = await put('damaged');
     const events = await kernel.log.read(`toys.box-${id}`);
     const done: string[] = [];
     const checkpoints: Checkpoints = {
       ...kernel.checkpoints,
-      async advance(...asked) {
+      async advance(...args) {
         if (done.length === 1) throw new UnavailableError('the checkpoints are away');
-        return kernel.checkpoints.advance(...asked);
+        return kernel.checkpoints.advance(...args);
       },
     };
     const reacting = async (event: RecordedEvent) => {
@@ -186,7 +186,7 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['bear', 'bear']);
   });
 
-  it('goes on after a restart where it was, and does again only what it was at', async () => {
+  it('continues at its checkpoint after a restart', async () => {
     const done: string[] = [];
     await run(async (event) => void done.push(toyOf(event)));
     const first = await put('bear');
@@ -200,7 +200,7 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['bear', 'car']);
   });
 
-  it('ends between two events when its node stops, however many have come at once', async () => {
+  it('stops between two events of a batch when the node stops', async () => {
     await put('bear');
     const position = await put('car');
     const events = await kernel.log.read(`toys.box-${id}`);
@@ -220,7 +220,7 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['bear']);
   });
 
-  it('is not gone on with by a node that was paused in the middle', async () => {
+  it('does not continue on a node that was paused beyond its lease', async () => {
     const leases = createLeases(kernel.mongo.models, 'paused', {
       clock: time,
       monotonic: time,
@@ -244,7 +244,7 @@ describe('a reaction', function () {
         done.push(toyOf(event));
         if (toyOf(event) === 'car') return;
         time.sleep(6000);
-        // Another node has taken its place meanwhile, and keeps it.
+        // Another node has acquired the lease meanwhile.
         await createLeases(kernel.mongo.models, 'other', {
           clock: time,
           monotonic: time,
@@ -258,7 +258,7 @@ describe('a reaction', function () {
     expect(Number(await saved())).to.be.lessThan(Number(last));
   });
 
-  it('is left when its checkpoint is refused: another has gone on with it', async () => {
+  it('starts over when its checkpoint is rejected because another node has a newer fencing token', async () => {
     let acquired = 0;
     const leases: Leases = {
       ...kernel.leases,

@@ -1,4 +1,4 @@
-/** Reactions and the live feed over a log in memory: from where they begin, and what they do not stumble over. */
+/** Reactions and the live feed over a log in memory: where they start, and failures they survive. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { type ReactionOptions, runReaction } from '../../../application/subscrip
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { box, context, toys } from '../../support/toy-service.js';
 
-describe('in memory, what follows the log', () => {
+describe('in memory, subscriptions of the log', () => {
   let world: ReturnType<typeof memoryWorld>;
   let kernel: MemoryKernel;
   let stop: AbortController;
@@ -33,25 +33,25 @@ describe('in memory, what follows the log', () => {
   };
   const toyOf = ({ data }: RecordedEvent) => String(data.toy);
 
-  describe('as a reaction', () => {
+  describe('for a reaction', () => {
     const NAME = 'reaction:toys.react';
     const saved = () => kernel.checkpoints.read(NAME);
 
     function react(work: (event: RecordedEvent) => Promise<void>, more: Partial<ReactionOptions> = {}) {
       const reacted: string[] = [];
       const reaction = { name: 'toys.react', on: { ToyPut: work } };
-      const told = (name: string) => void reacted.push(name);
+      const onReacted = (name: string) => void reacted.push(name);
       const common = { ...kernel, service: 'toys', logger: silentLogger, signal: stop.signal, begun: 0n };
-      const run = runReaction({ ...common, reaction, reacted: told, ...more });
+      const run = runReaction({ ...common, reaction, reacted: onReacted, ...more });
       running.push(run);
       return { reacted, run };
     }
 
-    it('keeps no event waiting for another, where it may work on them side by side, and begins after what is done', async () => {
+    it('handle events concurrently if allowed, and keep the checkpoint before unfinished ones', async () => {
       const [seen, done]: [string[], string[]] = [[], []];
-      let letGo = () => {};
-      const held = new Promise<void>((resolve) => {
-        letGo = resolve;
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
       });
       const reaction = {
         name: 'toys.react',
@@ -59,7 +59,7 @@ describe('in memory, what follows the log', () => {
         on: {
           async ToyPut(event: RecordedEvent) {
             seen.push(toyOf(event));
-            if (toyOf(event) === 'slow') await held;
+            if (toyOf(event) === 'slow') await released;
             done.push(toyOf(event));
           },
         },
@@ -71,13 +71,13 @@ describe('in memory, what follows the log', () => {
       await put('quick');
       await eventually(() => done.includes('quick'));
       await eventually(async () => (await saved()) === first);
-      letGo();
+      release();
       const last = await put('last');
       await eventually(async () => (await saved()) === last);
       expect(done).to.have.members(['first', 'slow', 'quick', 'last']);
     });
 
-    it('begins at first where the log ended before the node served anybody', async () => {
+    it('start at the head when the node started', async () => {
       const begun = await put('history');
       await put('before it runs');
       const seen: string[] = [];
@@ -87,7 +87,7 @@ describe('in memory, what follows the log', () => {
       expect(seen).to.deep.equal(['before it runs', 'news']);
     });
 
-    it('goes on from its checkpoint, and from the end of a log that was restored from before it', async () => {
+    it('continue at the checkpoint, or at the end of a log restored from an older backup', async () => {
       const first = await put('bear');
       await kernel.checkpoints.advance({ [NAME]: first }, { name: NAME, fence: 0n });
       const second = await put('car');
@@ -116,7 +116,7 @@ describe('in memory, what follows the log', () => {
       expect(seen).to.deep.equal(['car', 'doll']);
     });
 
-    it('is tried until it succeeds, is told of each failure, and counted once', async () => {
+    it('retry until success, log each failure, and count each event once', async () => {
       const tried: string[] = [];
       const failures: object[] = [];
       const logger = { ...silentLogger, error: (fields: object) => void failures.push(fields) };
@@ -135,7 +135,7 @@ describe('in memory, what follows the log', () => {
       expect(reacted).to.deep.equal(['toys.react', 'toys.react']);
     });
 
-    it('leaves alone what it does not react to, and gives its lease back when it is stopped', async () => {
+    it('ignore other events, and release the lease when stopped', async () => {
       const seen: string[] = [];
       const { run } = react(async (event) => void seen.push(toyOf(event)));
       await put('bear');
@@ -149,7 +149,7 @@ describe('in memory, what follows the log', () => {
       expect(await kernel.leases.holder(NAME)).to.equal(undefined);
     });
 
-    it('does nothing while another node is at it', async () => {
+    it('do nothing while another node holds the lease', async () => {
       await kernel.leases.acquire(NAME);
       await put('bear');
       const { run } = react(() => expect.fail());
@@ -159,7 +159,7 @@ describe('in memory, what follows the log', () => {
       expect(await saved()).to.equal(undefined);
     });
 
-    it('is left when the lease is lost in the middle, and another may do it', async () => {
+    it('stop when the lease is lost, so that another node can continue', async () => {
       const done: string[] = [];
       let acquired = 0;
       const leases = {
@@ -173,7 +173,7 @@ describe('in memory, what follows the log', () => {
       react(
         async (event) => {
           done.push(toyOf(event));
-          // Its process was paused, and the lease ran out.
+          // The process was paused until the lease expired.
           if (acquired === 1) world.held.delete(NAME);
         },
         { leases },
@@ -186,23 +186,23 @@ describe('in memory, what follows the log', () => {
     });
   });
 
-  describe('as the live feed', () => {
-    /** What was left for the next start; `before` may refuse it. */
-    function keptWindows(before = () => {}) {
-      const left = new Map<string, WindowStart>();
+  describe('for the live feed', () => {
+    /** Saved windows; `before` can throw. */
+    function windowStore(before = () => {}) {
+      const savedWindows = new Map<string, WindowStart>();
       const save = async (windows: ReadonlyMap<string, WindowStart>) => {
         before();
-        for (const [service, { horizon, from }] of windows) left.set(service, { horizon, from });
+        for (const [service, { horizon, from }] of windows) savedWindows.set(service, { horizon, from });
       };
-      return { left, saved: { save } };
+      return { savedWindows, saved: { save } };
     }
 
     function feed(more: Partial<Parameters<typeof runLiveFeed>[0]> = {}) {
-      const told: string[] = [];
+      const delivered: string[] = [];
       const switched: string[] = [];
       const one = runLiveFeed({
         ...kernel,
-        saved: keptWindows().saved,
+        saved: windowStore().saved,
         catalogs: [toys],
         windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
         begun: world.all.at(-1)?.commit ?? 0n,
@@ -211,7 +211,9 @@ describe('in memory, what follows the log', () => {
             'toys',
             [
               (event) =>
-                void told.push(`toys ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`),
+                void delivered.push(
+                  `toys ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`,
+                ),
             ],
           ],
         ]),
@@ -221,59 +223,59 @@ describe('in memory, what follows the log', () => {
         ...more,
       });
       running.push(one.stopped);
-      return { ...one, told, switched };
+      return { ...one, delivered, switched };
     }
 
-    it('tells every event of its services once, in order, and when it has come to the head', async () => {
+    it('deliver every event of their services once, in order, and report the head', async () => {
       await put('bear');
       const last = await put('car');
-      const { ready, status, told } = feed();
+      const { ready, status, delivered } = feed();
       expect(status()).to.equal('catching-up');
       expect(await ready).to.deep.equal(new Map([['toys', last]]));
       expect(status()).to.equal('live');
       await put('doll');
-      await eventually(() => told.length === 3);
-      expect(told).to.deep.equal(['toys ToyPut bear', 'toys ToyPut car', 'toys ToyPut doll']);
+      await eventually(() => delivered.length === 3);
+      expect(delivered).to.deep.equal(['toys ToyPut bear', 'toys ToyPut car', 'toys ToyPut doll']);
     });
 
-    it('begins where the window does', async () => {
+    it('start at the window', async () => {
       const first = await put('bear');
       await put('car');
-      const { ready, told } = feed({ windows: new Map([['toys', { horizon: first, from: first }]]) });
+      const { ready, delivered } = feed({ windows: new Map([['toys', { horizon: first, from: first }]]) });
       await ready;
-      expect(told).to.deep.equal(['toys ToyPut car']);
+      expect(delivered).to.deep.equal(['toys ToyPut car']);
     });
 
-    it('saves the windows for the next start, again when it has not worked', async () => {
+    it('save windows for the next start, and retry on failure', async () => {
       let failures = 1;
-      const { left, saved } = keptWindows(() => {
+      const { savedWindows, saved } = windowStore(() => {
         if (failures-- > 0) throw new UnavailableError('away');
       });
       const begin = { horizon: 0n, from: 0n };
       await put('bear');
       const { ready } = feed({ saved, windows: new Map([['toys', begin]]) });
       await ready;
-      await eventually(() => left.has('toys'));
-      expect(left.get('toys')).to.deep.equal(begin);
+      await eventually(() => savedWindows.has('toys'));
+      expect(savedWindows.get('toys')).to.deep.equal(begin);
     });
 
-    it('makes the node forget what is erased, and keeps what it remembers fresh', async () => {
+    it('make the node forget erased streams, and reload changed ones', async () => {
       await put('bear');
-      const { told } = feed();
+      const { delivered } = feed();
       const other = memoryKernel(world, [toys]);
-      await eventually(() => told.length === 1);
+      await eventually(() => delivered.length === 1);
       await kernel.streams.load(box, 'toys.box-1');
       await other.handle(box, 'toys.box-1', { box: '1', toy: 'car' }, context());
-      await eventually(() => told.length === 2);
+      await eventually(() => delivered.length === 2);
       expect((await kernel.streams.load(box, 'toys.box-1')).state.toys).to.deep.equal(['bear', 'car']);
       await other.vault.destroy('toys.box-1');
       await other.handle(box, 'toys.box-1', { box: '1', toy: '', erase: true }, context());
-      await eventually(() => told.length === 3);
+      await eventually(() => delivered.length === 3);
       expect((await kernel.streams.load(box, 'toys.box-1')).state.notes).to.deep.equal(['erased', 'erased']);
     });
 
-    it('does not end for one client that can not be told', async () => {
-      const told: string[] = [];
+    it('continue after a handler throws', async () => {
+      const delivered: string[] = [];
       const failures: object[] = [];
       const { ready } = feed({
         subscriptions: new Map([
@@ -281,7 +283,7 @@ describe('in memory, what follows the log', () => {
             'toys',
             [
               (event) => {
-                if (told.push(event.type) === 1) throw new Error('broken');
+                if (delivered.push(event.type) === 1) throw new Error('broken');
               },
             ],
           ],
@@ -291,7 +293,7 @@ describe('in memory, what follows the log', () => {
       await ready;
       await put('bear');
       await put('car');
-      await eventually(() => told.length === 2);
+      await eventually(() => delivered.length === 2);
       expect(failures).to.have.length(1);
     });
   });

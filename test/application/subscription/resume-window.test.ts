@@ -1,14 +1,14 @@
-/** How far back streams can be resumed, whatever the log holds. */
+/** The resume window: how far back clients can resume, bounded by count, size and age. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createResumeWindow, readResumeWindow, type WindowStart } from '../../../application/subscription/live-feed.js';
 
-const MOST = 500;
-const MOST_MEGABYTES = 16;
-const MOST_MINUTES = 15;
+const MAX_EVENTS = 500;
+const MAX_MEGABYTES = 16;
+const MAX_MINUTES = 15;
 const MINUTE = 60_000;
 
-/** Of the service. */
+/** An event of the service. */
 const event = (position: bigint, minute = 0, megabytes = 0) => ({
   position,
   minute,
@@ -18,10 +18,10 @@ const event = (position: bigint, minute = 0, megabytes = 0) => ({
 });
 const TEXTS = [0, 1, 2, 3, 4, 5].map((megabytes) => 'x'.repeat(megabytes << 20));
 
-describe('the window of a service', () => {
-  it('has every event of the service behind its horizon, to be read from where it says, and not too many', () => {
+describe('the resume window of a service', () => {
+  it('contains all events of the service after its horizon, within its bounds', () => {
     const step = fc.record({
-      mine: fc.integer({ min: 0, max: 300 }),
+      own: fc.integer({ min: 0, max: 300 }),
       others: fc.integer({ min: 0, max: 50 }),
       minutes: fc.nat(20),
       megabytes: fc.constantFrom(0, 0, 0, 1, 5),
@@ -29,26 +29,26 @@ describe('the window of a service', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
         const window = createResumeWindow({ horizon: 10n, from: 20n });
-        const mine: ReturnType<typeof event>[] = [];
+        const own: ReturnType<typeof event>[] = [];
         let [position, minute] = [20n, 0];
-        for (const { mine: count, others, minutes, megabytes } of steps) {
+        for (const { own: count, others, minutes, megabytes } of steps) {
           for (let each = 0; each < count; each++) {
             position += 3n;
-            mine.push(event(position, minute, megabytes));
-            window.record(mine.at(-1)!);
+            own.push(event(position, minute, megabytes));
+            window.record(own.at(-1)!);
           }
           position += BigInt(others);
           minute += minutes;
           window.advanceTo(position, minute * MINUTE);
-          const missed = mine.filter((each) => each.position > window.horizon);
-          expect(mine.filter((each) => each.position > window.from)).to.deep.equal(missed);
-          expect(missed.length).to.be.at.most(MOST);
-          expect(missed.reduce((sum, each) => sum + each.megabytes, 0)).to.be.at.most(MOST_MEGABYTES);
-          expect(window.last).to.equal(mine.at(-1)?.position ?? 10n);
-          // What is within all bounds is not given up.
-          let room = MOST_MEGABYTES;
-          const kept = mine.slice(-MOST).filter((each) => each.minute >= minute - MOST_MINUTES);
-          for (const each of kept.toReversed()) {
+          const missed = own.filter((each) => each.position > window.horizon);
+          expect(own.filter((each) => each.position > window.from)).to.deep.equal(missed);
+          expect(missed.length).to.be.at.most(MAX_EVENTS);
+          expect(missed.reduce((sum, each) => sum + each.megabytes, 0)).to.be.at.most(MAX_MEGABYTES);
+          expect(window.last).to.equal(own.at(-1)?.position ?? 10n);
+          // Events within all bounds stay in the window.
+          let room = MAX_MEGABYTES;
+          const recent = own.slice(-MAX_EVENTS).filter((each) => each.minute >= minute - MAX_MINUTES);
+          for (const each of recent.toReversed()) {
             room -= each.megabytes + 0.001;
             if (room < 0) break;
             expect(each.position > window.horizon).to.equal(true);
@@ -58,16 +58,16 @@ describe('the window of a service', () => {
     );
   });
 
-  it('does not move for events of others, however many they are, for as long as they are soon', () => {
+  it('does not move for events of other services within its maximum age', () => {
     const window = createResumeWindow({ horizon: 10n, from: 10n });
     window.record(event(20n));
-    window.advanceTo(9_000_000n, MOST_MINUTES * MINUTE);
+    window.advanceTo(9_000_000n, MAX_MINUTES * MINUTE);
     expect([window.horizon, window.from]).to.deep.equal([10n, 10n]);
-    window.advanceTo(9_000_001n, MOST_MINUTES * MINUTE + 1);
+    window.advanceTo(9_000_001n, MAX_MINUTES * MINUTE + 1);
     expect([window.horizon, window.from]).to.deep.equal([20n, 9_000_001n]);
   });
 
-  it('is not read again from before what others have written since its last event, and loses none of its own', () => {
+  it('starts reading after events of other services, without losing its own events', () => {
     const window = createResumeWindow({ horizon: 10n, from: 10n });
     window.advanceTo(70_000n, 0);
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
@@ -76,18 +76,18 @@ describe('the window of a service', () => {
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
   });
 
-  it('does not count an event that comes again', () => {
+  it('does not count a repeated event', () => {
     const window = createResumeWindow({ horizon: 10n, from: 10n });
     for (const position of [20n, 30n, 20n, 30n]) window.record(event(position, 0, 5));
     expect([window.last, window.horizon]).to.deep.equal([30n, 10n]);
   });
 
-  it('ends where the log ends, which may be a backup’s, and begins with the read models where none was left', async () => {
-    const left = (start?: WindowStart) => ({ read: async () => start });
-    expect(await readResumeWindow(left(), 'toys', 100n, 30n)).to.deep.equal({ horizon: 30n, from: 30n });
+  it('is limited by the end of the log, and starts at the read models if none was saved', async () => {
+    const savedWindows = (start?: WindowStart) => ({ read: async () => start });
+    expect(await readResumeWindow(savedWindows(), 'toys', 100n, 30n)).to.deep.equal({ horizon: 30n, from: 30n });
     const start = { horizon: 40n, from: 60n };
-    expect(await readResumeWindow(left(start), 'toys', 100n, 30n)).to.deep.equal(start);
-    expect(await readResumeWindow(left(start), 'toys', 50n, 30n)).to.deep.equal({ horizon: 40n, from: 50n });
-    expect(await readResumeWindow(left(start), 'toys', 20n, 30n)).to.deep.equal({ horizon: 20n, from: 20n });
+    expect(await readResumeWindow(savedWindows(start), 'toys', 100n, 30n)).to.deep.equal(start);
+    expect(await readResumeWindow(savedWindows(start), 'toys', 50n, 30n)).to.deep.equal({ horizon: 40n, from: 50n });
+    expect(await readResumeWindow(savedWindows(start), 'toys', 20n, 30n)).to.deep.equal({ horizon: 20n, from: 20n });
   });
 });

@@ -1,4 +1,4 @@
-/** How far the streams of a fold have been read: kept in parts, and gone on from there. */
+/** Stream cursors: positions of a fold in its streams, serialized in parts and continued from there. */
 import { expect } from 'chai';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import {
@@ -14,9 +14,9 @@ import {
 import { eventAt } from '../../support/memory-ports.js';
 
 const [BOX, SHELF] = ['toys.box-1', 'toys.shelf-1'] as const;
-const keyed = (commandId: string) => ({ commandId, fingerprint: 'of the body' });
+const withKey = (commandId: string) => ({ commandId, fingerprint: 'of the body' });
 
-/** An event of a stream, at ten times its revision, and a shelf's one behind. */
+/** An event at position 10 * (revision + 1), or one position later in the shelf stream. */
 const inStream = (stream: string, revision: number, metadata: RecordedEvent['metadata'] = {}) => ({
   ...eventAt(BigInt(revision + 1) * 10n + (stream === SHELF ? 1n : 0n), 'ToyPut', {}, revision),
   stream,
@@ -30,10 +30,10 @@ const plain = (reaches: StreamCursors) =>
     keyed: new Map([...reached.keyed].sort()),
   }));
 
-describe('how far streams have been read', () => {
-  it('counts their events, and knows what a command with a key wrote in them', () => {
+describe('stream cursors', () => {
+  it('count events, and index the events of commands with a key', () => {
     const one = inStream(BOX, 0);
-    const events = [one, inStream(BOX, 1, keyed('a')), inStream(SHELF, 0), inStream(BOX, 2, keyed('a'))];
+    const events = [one, inStream(BOX, 1, withKey('a')), inStream(SHELF, 0), inStream(BOX, 2, withKey('a'))];
     const reached = after(events);
     expect(eventCount(initialCursors([BOX, SHELF]))).to.equal(0);
     expect(eventCount(reached)).to.equal(4);
@@ -42,10 +42,10 @@ describe('how far streams have been read', () => {
     expect(loaded.keyed).to.deep.equal(new Map([['a', { first: 1, last: 2 }]]));
   });
 
-  it('is what it was once it is read from its parts, however much was done under keys, and none is large', () => {
+  it('are restored from their serialized parts, which are bounded in size', () => {
     for (const count of [0, 1, 1000, 2500]) {
-      const commands = Array.from({ length: count }, (_, n) => inStream(BOX, n, keyed(`command ${n}`)));
-      const reached = after([...commands, inStream(SHELF, 0, keyed('another'))]);
+      const commands = Array.from({ length: count }, (_, n) => inStream(BOX, n, withKey(`command ${n}`)));
+      const reached = after([...commands, inStream(SHELF, 0, withKey('another'))]);
       const parts = JSON.parse(JSON.stringify([...serialize(reached)])) as Parameters<typeof applyCursorPart>[1][];
       expect(plain(parts.reduce(applyCursorPart, {}))).to.deep.equal(plain(reached));
       for (const part of parts) if ('keyed' in part) expect(part.keyed).to.have.lengthOf.within(1, 1000);
@@ -53,7 +53,7 @@ describe('how far streams have been read', () => {
   });
 });
 
-describe('what came since streams were read', () => {
+describe('events since stream cursors', () => {
   function logOf(...events: readonly RecordedEvent[]): Pick<EventLog, 'read'> {
     return {
       async read(stream, { from = 0 } = {}) {
@@ -64,19 +64,19 @@ describe('what came since streams were read', () => {
   }
   const all = [0, 1, 2].flatMap((n) => [inStream(BOX, n), inStream(SHELF, n)]);
 
-  it('is told in the order of the log, whatever stream it is of', async () => {
+  it('are returned in log order across streams', async () => {
     expect(await eventsSince(logOf(...all), initialCursors([SHELF, BOX]))).to.deep.equal(all);
     const reached = after(all.slice(0, 3));
     expect(await eventsSince(logOf(...all), reached)).to.deep.equal(all.slice(3));
     expect(await eventsSince(logOf(...all), after(all))).to.deep.equal([]);
   });
 
-  it('is nothing where the streams never were', async () => {
+  it('are empty if the streams do not exist', async () => {
     expect(await eventsSince(logOf(), initialCursors([BOX, SHELF]))).to.deep.equal([]);
     expect(await eventsSince(logOf(all[1]!), initialCursors([BOX, SHELF]))).to.deep.equal([all[1]]);
   });
 
-  it('is not known in a log that has not what was read, or something else in its place', async () => {
+  it('are undefined if the log does not contain the last event of a cursor', async () => {
     const reached = after(all);
     const another = { ...all.at(-1)!, position: 1000n };
     for (const log of [logOf(), logOf(...all.slice(0, -1)), logOf(...all.slice(0, -1), another)])

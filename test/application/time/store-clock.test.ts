@@ -1,4 +1,4 @@
-/** A node whose clock is wrong: it ends nothing, and what it stamps is true; right again, it goes on. */
+/** A node with a wrong clock: nothing expires too early, timestamps are right, and it recovers. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
@@ -17,12 +17,12 @@ import { type Node, startNode } from '../rooms/node.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-describe('a clock that is wrong', () => {
+describe('a wrong local clock', () => {
   const rightNow = Date.now;
-  const setBy = (ms: number) => {
+  const shiftClock = (ms: number) => {
     Date.now = () => rightNow() + ms;
   };
-  const isRight = () => {
+  const resetClock = () => {
     Date.now = rightNow;
   };
   let servers: Servers;
@@ -31,7 +31,7 @@ describe('a clock that is wrong', () => {
     servers = await startServers();
   });
   after(() => servers?.stop());
-  afterEach(isRight);
+  afterEach(resetClock);
 
   describe('in the room service', () => {
     let node: Node;
@@ -52,48 +52,48 @@ describe('a clock that is wrong', () => {
       ).to.equal(true);
     };
 
-    it('ends no room before its time, and lets people in as before', async () => {
+    it('does not expire rooms early, and still authenticates participants', async () => {
       const room = await node.create('Ada');
       await settled(room.roomId);
-      setBy(30 * DAY_MS);
+      shiftClock(30 * DAY_MS);
       await node.sweep();
       expect(await factsOf(room.roomId)).not.to.include('RoomExpired');
       expect(await node.admitted(room)).to.have.property('roomId', room.roomId);
     });
 
-    it('ends one whose time is over once it is right again', async () => {
+    it('expires rooms after it is corrected', async () => {
       const room = await node.create('Ada', 1);
       await settled(room.roomId);
       await eventually(() => rightNow() > Date.parse(room.expiresAt));
       for (const ms of [30 * DAY_MS, -30 * DAY_MS]) {
-        setBy(ms);
+        shiftClock(ms);
         await node.sweep();
         expect(await factsOf(room.roomId)).not.to.include('RoomExpired');
       }
-      isRight();
+      resetClock();
       await node.sweep();
       expect(await factsOf(room.roomId)).to.include('RoomExpired');
     });
 
-    it('gives a room no more time than was asked for', async () => {
-      setBy(30 * DAY_MS);
+    it('does not extend the lifetime of new rooms', async () => {
+      shiftClock(30 * DAY_MS);
       const { expiresAt } = await node.create('Ada', HOUR_MS);
       expect(Date.parse(expiresAt)).to.be.closeTo(rightNow() + HOUR_MS, 60_000);
     });
   });
 
-  it('lets no record go before its time, and goes on once it is right again', async () => {
+  it('does not expire log records early, and does after it is corrected', async () => {
     const node: LogsNode = await startLogsNode(servers, `test_${randomUUID().slice(0, 8)}`);
     try {
       const { handle, log, clock, systemContext: context }: Kernel = node.kernel;
       const { receivedBefore } = node.receipts;
-      const keep = createRetention({ handle, clock, days: 30, auditDays: 365, receivedBefore, context });
-      // Nothing was asked before: the clock has been wrong all the time.
-      setBy(40 * DAY_MS);
-      await keep();
+      const runRetention = createRetention({ handle, clock, days: 30, auditDays: 365, receivedBefore, context });
+      // The clock was never compared before: it has been wrong from the start.
+      shiftClock(40 * DAY_MS);
+      await runRetention();
       expect(await log.read(RETENTION_STREAM)).to.equal('missing');
-      isRight();
-      await keep();
+      resetClock();
+      await runRetention();
       const facts = await log.read(RETENTION_STREAM);
       expect(facts).to.have.length(1).and.have.nested.property('[0].type', 'RecordsExpired');
     } finally {
@@ -101,7 +101,7 @@ describe('a clock that is wrong', () => {
     }
   });
 
-  it('leaves what it may not do to another node', async () => {
+  it('makes the node leave scheduled jobs to other nodes', async () => {
     const { kernel, stop: stopNode } = await startNode(servers, `test_${randomUUID().slice(0, 8)}`);
     const stop = new AbortController();
     let allowed = true;
@@ -121,128 +121,128 @@ describe('a clock that is wrong', () => {
   });
 });
 
-describe('a clock beside that of the store', () => {
+describe('the store clock', () => {
   const start = 1_800_000_000_000;
   const minutes = (n: number) => n * 60_000;
 
-  function beside() {
-    const [mine, store, passed] = [fakeClock(start), fakeClock(start), fakeClock(0)];
-    const told: string[] = [];
-    let asked = 0;
-    const note = (_: object, message: string) => void told.push(message);
+  function fixture() {
+    const [local, store, monotonic] = [fakeClock(start), fakeClock(start), fakeClock(0)];
+    const logged: string[] = [];
+    let queries = 0;
+    const note = (_: object, message: string) => void logged.push(message);
     const clock = createStoreClock({
       queryTime: async () => {
-        asked++;
+        queries++;
         return store.now();
       },
       logger: { ...silentLogger, warn: note, info: note },
-      clock: mine,
-      monotonic: passed,
+      clock: local,
+      monotonic: monotonic,
     });
     return {
-      ...{ mine, store, passed, clock, told },
-      asked: () => asked,
+      ...{ local, store, monotonic, clock, logged },
+      queries: () => queries,
       pass: (ms: number) => {
-        for (const each of [mine, store, passed]) each.pass(ms);
+        for (const each of [local, store, monotonic]) each.pass(ms);
       },
     };
   }
 
-  it('is believed while nothing else is known, and while they are close', async () => {
-    const { mine, clock, told } = beside();
-    mine.pass(minutes(60));
+  it('follows the local clock while it is close to that of the store or not compared yet', async () => {
+    const { local, clock, logged } = fixture();
+    local.pass(minutes(60));
     expect(clock.now()).to.equal(start + minutes(60));
     expect(clock.inSync()).to.equal(true);
-    mine.pass(-minutes(59));
+    local.pass(-minutes(59));
     await clock.compare();
     expect(clock.now()).to.equal(start + minutes(1));
     expect(clock.skewMs()).to.equal(minutes(1));
-    expect(await clock.confirmedNow(), 'the earlier of the two').to.equal(start);
-    expect(told).to.deep.equal([]);
+    expect(await clock.confirmedNow(), 'the earlier of both clocks').to.equal(start);
+    expect(logged).to.deep.equal([]);
   });
 
   for (const ahead of [60, -60]) {
-    it(`is not gone by when it is set by ${ahead} minutes, and says so once`, async () => {
-      const { mine, store, pass, clock, told } = beside();
+    it(`ignores a local clock shifted by ${ahead} minutes, and logs that once`, async () => {
+      const { local, store, pass, clock, logged } = fixture();
       await clock.compare();
-      mine.pass(minutes(ahead));
+      local.pass(minutes(ahead));
       pass(1000);
       expect([clock.now(), clock.now(), clock.inSync()]).to.deep.equal([store.now(), store.now(), false]);
       expect(clock.skewMs()).to.equal(minutes(ahead));
       expect(await clock.confirmedNow()).to.equal(undefined);
-      expect(told)
+      expect(logged)
         .to.have.length(1)
         .and.match(/differ by more than 2 minutes/);
-      mine.pass(-minutes(ahead));
+      local.pass(-minutes(ahead));
       expect([clock.now(), await clock.confirmedNow()]).to.deep.equal([store.now(), store.now()]);
-      expect(told)
+      expect(logged)
         .to.have.length(2)
         .and.match(/agree again/);
     });
   }
 
-  it('believes it again after the machine has slept, as soon as the store has been asked', async () => {
-    const { mine, store, clock, passed } = beside();
+  it('follows the local clock again after the machine slept, once the store was queried', async () => {
+    const { local, store, clock, monotonic } = fixture();
     await clock.compare();
-    for (const each of [mine, store]) each.pass(minutes(600));
-    passed.pass(minutes(2));
+    for (const each of [local, store]) each.pass(minutes(600));
+    monotonic.pass(minutes(2));
     expect(clock.inSync()).to.equal(false);
     await eventually(() => clock.inSync());
-    expect(clock.now()).to.equal(mine.now());
+    expect(clock.now()).to.equal(local.now());
     expect(await clock.confirmedNow()).to.equal(store.now());
   });
 
-  it('is believed at once when it was set together with that of the store, and told anew while they are apart', async () => {
-    const { mine, store, pass, clock } = beside();
+  it('follows a local clock that was shifted together with that of the store', async () => {
+    const { local, store, pass, clock } = fixture();
     const answered = () => new Promise(setImmediate);
     await clock.compare();
     for (const ahead of [60, -60, 120]) {
-      for (const each of [mine, store]) each.pass(minutes(ahead));
+      for (const each of [local, store]) each.pass(minutes(ahead));
       pass(2000);
       expect(clock.inSync()).to.equal(false);
       await answered();
-      expect([clock.inSync(), clock.now()]).to.deep.equal([true, mine.now()]);
+      expect([clock.inSync(), clock.now()]).to.deep.equal([true, local.now()]);
     }
-    mine.pass(minutes(60));
+    local.pass(minutes(60));
     pass(2000);
     expect(clock.inSync()).to.equal(false);
     await answered();
-    for (const each of [mine, store]) each.pass(minutes(-30));
+    for (const each of [local, store]) each.pass(minutes(-30));
     pass(2000);
     expect(clock.inSync()).to.equal(false);
     await answered();
     expect([clock.inSync(), clock.now()]).to.deep.equal([false, store.now()]);
   });
 
-  it('asks a store that does not answer no more than once a second for a clock that was set', async () => {
+  it('queries an unavailable store at most once a second', async () => {
     let isAway = false;
-    let asked = 0;
-    const [mine, passed] = [fakeClock(start), fakeClock(0)];
+    let queries = 0;
+    const [local, monotonic] = [fakeClock(start), fakeClock(0)];
     const queryTime = async () => {
-      asked++;
+      queries++;
       if (isAway) throw new UnavailableError('away');
       return start;
     };
-    const clock = createStoreClock({ queryTime, logger: silentLogger, clock: mine, monotonic: passed });
+    const clock = createStoreClock({ queryTime, logger: silentLogger, clock: local, monotonic: monotonic });
     await clock.compare();
     isAway = true;
-    mine.pass(minutes(60));
+    local.pass(minutes(60));
     for (let half = 0; half < 10; half++) {
-      passed.pass(501);
+      monotonic.pass(501);
       clock.inSync();
       await new Promise(setImmediate);
     }
-    expect(asked).to.equal(6);
+    expect(queries).to.equal(6);
   });
 
-  it('asks the store each time that something can not be undone, but no more than once a minute while they are apart', async () => {
-    const { mine, pass, clock, asked } = beside();
+  it('queries the store for every confirmed time, but at most once a minute while the clocks differ', async () => {
+    const { local, pass, clock, queries } = fixture();
     for (const times of [1, 2, 3]) {
       await clock.confirmedNow();
-      expect(asked()).to.equal(times);
+      expect(queries()).to.equal(times);
     }
-    mine.pass(minutes(60));
-    // Once when it was set.
+    local.pass(minutes(60));
+    // One query when the clock was shifted.
     pass(2000);
     clock.now();
     for (let seconds = 0; seconds < 59; seconds++) {
@@ -250,15 +250,15 @@ describe('a clock beside that of the store', () => {
       await clock.confirmedNow();
       pass(1000);
     }
-    expect(asked()).to.equal(4);
+    expect(queries()).to.equal(4);
     pass(2000);
     clock.now();
     clock.now();
     await clock.confirmedNow();
-    expect(asked()).to.equal(5);
+    expect(queries()).to.equal(5);
   });
 
-  it('has no certain time when the store does not say it', async () => {
+  it('has no confirmed time while the store is unavailable', async () => {
     const queryTime = () => Promise.reject(new UnavailableError('away'));
     const clock = createStoreClock({ queryTime, logger: silentLogger });
     const outcome = await clock.confirmedNow().catch((error) => error);
