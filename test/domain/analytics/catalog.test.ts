@@ -1,4 +1,4 @@
-/** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
+/** The event catalog of analytics: emitted events match their schemas, and stored versions stay readable. */
 import { expect } from 'chai';
 import { catalog, loginsSubject, siteSubject, visitorSubject } from '../../../domain/analytics/catalog.js';
 import { hitsCollected, type Payload, parseVisit } from '../../../domain/analytics/hit.js';
@@ -27,7 +27,7 @@ const hits = [
   { ...parseVisit(payload, {}, { domains: [], allowedEventProperties: allowed })!.hit, ...seen },
 ];
 
-describe('the catalog of analytics', () => {
+describe('the event catalog of analytics', () => {
   specifyCatalog({
     catalog,
     emitted: [
@@ -57,11 +57,11 @@ describe('the catalog of analytics', () => {
     optional: { SiteDeleted: ['days'], HitsCollected: ['isRaw'] },
   });
 
-  it('seals an email for the day on which what it is needed for is over', () => {
+  it('encrypts an email with the key of the day on which its purpose expires', () => {
     expect(loginsSubject({ expiresAt: NOON + LINK_MS })).to.equal(`analytics.logins-${NOON / 86_400_000 - 0.5}`);
   });
 
-  it('ends with a site its key, and with a day that of its visitors', () => {
+  it('erases the key of a deleted site and of an ended visitor day', () => {
     const { SiteDeleted, VisitorDayEnded } = catalog.events;
     const deleted = { siteId: 'demo', instance: 'one', registeredAt: 0, deletedAt: 0 };
     expect(SiteDeleted.erases(deleted)).to.equal('analytics.site-one');
@@ -69,7 +69,7 @@ describe('the catalog of analytics', () => {
     expect(VisitorDayEnded.erases(ended)).to.equal(visitorSubject(ended)).and.equal('analytics.visitors-2026-11-22');
   });
 
-  it('counts views and events of a moment, and tells its visitors in no order of their hits', () => {
+  it('counts views and events, and sorts visitors so that they cannot be linked to hits', () => {
     const { data } = hitsCollected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['b', 'a']);
     expect(data).to.deep.include({ day: '2026-11-22', views: 1, events: 1 });
     expect(data.secret.visitors).to.deep.equal(['a', 'b']);

@@ -1,4 +1,4 @@
-/** Lists of the most frequent values: within the bounds of space-saving, whatever comes in whatever order. */
+/** The most frequent values: within the error bounds of the space-saving algorithm, in any order of input. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -18,7 +18,7 @@ function exactly(values: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** A few values come often, most once or twice, in any order. */
+/** A few values occur often, most once or twice, in any order. */
 const streams = fc.array(
   fc.oneof(
     fc.nat(4).map((n) => `often-${n}`),
@@ -28,7 +28,7 @@ const streams = fc.array(
 );
 
 describe('the most frequent values', () => {
-  it('are all that there are, with exact counts, as long as they fit', () => {
+  it('have exact counts as long as all values fit', () => {
     fc.assert(
       fc.property(streams, (values) => {
         const list = createFrequentValues({ values: 1000, characters: MANY });
@@ -38,29 +38,29 @@ describe('the most frequent values', () => {
     );
   });
 
-  it('are kept whatever came first, miss no more than a share of all, and sum to all', () => {
+  it('include every value above the error bound, undercount within it, and sum to the total', () => {
     fc.assert(
       fc.property(streams, fc.integer({ min: 1, max: 40 }), (values, capacity) => {
         const list = createFrequentValues({ values: capacity, characters: MANY });
         for (const value of values) list.add(value);
         const exact = exactly(values);
         const written = list.serialize();
-        const most = values.length / capacity;
+        const errorBound = values.length / capacity;
         expect(list.size).to.be.at.most(capacity);
         expect(sum(written.map(([, count]) => count))).to.equal(values.length);
         for (const [value, count, error = 0] of written) {
           if (value === OTHER) continue;
-          expect(error, value).to.be.at.most(most);
+          expect(error, value).to.be.at.most(errorBound);
           expect(exact.get(value), value).to.be.within(count, count + error);
         }
-        const kept = new Set(written.map(([value]) => value));
-        for (const [value, count] of exact) if (count > most) expect(kept, value).to.include(value);
+        const included = new Set(written.map(([value]) => value));
+        for (const [value, count] of exact) if (count > errorBound) expect(included, value).to.include(value);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('are the same when they are written and read on the way, also where characters are the bound', () => {
+  it('are unchanged when serialized in between, also when bounded by characters', () => {
     const values = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 200 });
     fc.assert(
       fc.property(values, fc.array(fc.nat(200), { maxLength: 8 }), (all, pauses) => {
@@ -84,7 +84,7 @@ describe('the most frequent values', () => {
     );
   });
 
-  it('let the oldest of the smallest go first', () => {
+  it('evict the oldest of the smallest counts first', () => {
     const list = createFrequentValues({ values: 3, characters: MANY });
     for (const value of ['a', 'b', 'c', 'a', 'd', 'e']) list.add(value);
     expect(list.serialize()).to.deep.equal([
@@ -95,7 +95,7 @@ describe('the most frequent values', () => {
     ]);
   });
 
-  it('take about as long to count for values that never come again as for those that do', () => {
+  it('are counted about as fast for unique values as for repeated ones', () => {
     const once = (textOf: (n: number) => string) => {
       const list = createFrequentValues({ values: 1000, characters: 96 * 1024 });
       const values = Array.from({ length: 100_000 }, (_, n) => textOf(n));
@@ -105,7 +105,7 @@ describe('the most frequent values', () => {
     };
     const time = (textOf: (n: number) => string) => Math.min(...[1, 2, 3].map(() => once(textOf)));
     const usual = time((n) => `/${n % 400}`);
-    // To look through the list for each would take several hundred times as long.
+    // A linear scan of the list for each value would take several hundred times as long.
     for (const flood of [
       (n: number) => `/${n}`,
       (n: number) => `/${n}/${'x'.repeat(n % 7 === 0 ? 290 : 1)}`,

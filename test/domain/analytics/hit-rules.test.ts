@@ -1,4 +1,4 @@
-/** Which visits are ignored, and the reason that is given where there are several. */
+/** Which hits are ignored, and the order of reasons. */
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ const site: Site = {
   createdAt: 0,
   updatedAt: 0,
 };
-const asking: HitOrigin = {
+const hitOrigin: HitOrigin = {
   privacySignal: false,
   host: 'example.com',
   origin: { host: 'example.com' },
@@ -23,44 +23,44 @@ const asking: HitOrigin = {
   isBot: () => false,
 };
 const reason = (more: Partial<HitOrigin>, of: Partial<Site> = {}) =>
-  rejectionReason({ ...site, ...of }, { ...asking, ...more });
+  rejectionReason({ ...site, ...of }, { ...hitOrigin, ...more });
 
-describe('the rules of collection', () => {
-  it('count a visit to a page of the site', () => {
+describe('the hit rules', () => {
+  it('accept a hit to a page of the site', () => {
     expect(reason({})).to.equal(undefined);
     expect(reason({ host: 'shop.example.com', origin: { host: 'www.example.com' } })).to.equal(undefined);
     expect(reason({ origin: undefined })).to.equal(undefined);
   });
 
-  it('know no other sites', () => expect(rejectionReason(undefined, asking)).to.equal('unknown_site'));
+  it('reject an unknown site', () => expect(rejectionReason(undefined, hitOrigin)).to.equal('unknown_site'));
 
-  it('honour a privacy signal', () => expect(reason({ privacySignal: true })).to.equal('privacy_signal'));
+  it('reject a hit with a privacy signal', () => expect(reason({ privacySignal: true })).to.equal('privacy_signal'));
 
-  it('allow no host of others, and none that is not told', () => {
+  it('reject a foreign host and a missing host', () => {
     expect(reason({ host: 'evil.test' })).to.equal('host_not_allowed');
     expect(reason({ host: undefined, origin: undefined })).to.equal('host_not_allowed');
   });
 
-  it('believe the Origin of a browser, whatever the payload says', () => {
+  it('trust the Origin header over the payload', () => {
     expect(reason({ origin: { host: 'evil.test' } })).to.equal('host_not_allowed');
     expect(reason({ origin: { host: undefined } })).to.equal('host_not_allowed');
   });
 
-  it('allow a site without domains none, unless it has a token: then any', () => {
+  it('require a token for a site without domains, which then accepts any host', () => {
     expect(reason({}, { domains: [] })).to.equal('host_not_allowed');
     const server = { domains: [], tokenHash: 'hash' };
     expect(reason({ host: undefined, origin: undefined }, server)).to.equal('ingest_token_required');
     expect(reason({ host: undefined, origin: undefined, hasToken: () => true }, server)).to.equal(undefined);
   });
 
-  it('ask for the token of a site that has one', () => {
+  it('require the token of a site that has one', () => {
     expect(reason({}, { tokenHash: 'hash' })).to.equal('ingest_token_required');
     expect(reason({ hasToken: () => true }, { tokenHash: 'hash' })).to.equal(undefined);
   });
 
-  it('leave out bots last', () => expect(reason({ isBot: () => true })).to.equal('bot'));
+  it('reject bots last', () => expect(reason({ isBot: () => true })).to.equal('bot'));
 
-  it('give the first reason in the order that is promised', () => {
+  it('report the first matching reason in the documented order', () => {
     const flag = fc.boolean();
     fc.assert(
       fc.property(flag, flag, flag, flag, flag, (unknown, signal, foreign, tokenless, bot) => {
@@ -77,11 +77,11 @@ describe('the rules of collection', () => {
     );
   });
 
-  it('ask nothing that does not matter', () => {
-    const unasked = () => expect.fail('was asked');
-    const costly = { hasToken: unasked, isBot: unasked };
+  it('evaluate costly checks only if needed', () => {
+    const notEvaluated = () => expect.fail('was evaluated');
+    const costly = { hasToken: notEvaluated, isBot: notEvaluated };
     expect(reason({ privacySignal: true, ...costly })).to.equal('privacy_signal');
     expect(reason({ host: 'evil.test', ...costly }, { tokenHash: 'hash' })).to.equal('host_not_allowed');
-    expect(reason({ hasToken: unasked })).to.equal(undefined);
+    expect(reason({ hasToken: notEvaluated })).to.equal(undefined);
   });
 });

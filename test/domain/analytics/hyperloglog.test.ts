@@ -1,4 +1,4 @@
-/** Counting visitors: exact while they are few, within 2 % when they are many, whatever the order and the nodes. */
+/** Unique visitors: exact for small counts, within 2 % for large ones, independent of order and node. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -10,7 +10,7 @@ import {
   type Sketch,
 } from '../../../domain/analytics/hyperloglog.js';
 
-/** 32 bits that look random (the finalizer of MurmurHash 3): a digest for each would take most of the time. */
+/** 32 pseudo-random bits (the finalizer of MurmurHash 3), since real digests would dominate the test time. */
 function mixed(number: number): string {
   let bits = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
@@ -18,21 +18,22 @@ function mixed(number: number): string {
 }
 const visitor = (number: number, run = 0) =>
   mixed(number + 0x9e3779b9 * (run + 1)) + mixed(Math.imul(number, 0x27d4eb2f) + 0x165667b1 * (run + 1));
-const crowd = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => visitor(from + index));
+const visitorRange = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => visitor(from + index));
 const of = (visitors: Iterable<string>) => addVisitors(emptySketch, visitors);
 const expectWithin = (sketch: Sketch, truth: number, share: number) =>
   expect(countUniques(sketch)).to.be.within(truth * (1 - share), truth * (1 + share));
 
-describe('counting unique visitors', () => {
-  it('is exact below a thousand', () => {
-    for (const many of [0, 1, 10, 999]) expect(countUniques(of(crowd(0, many)))).to.equal(many);
+describe('the unique visitor sketch', () => {
+  it('counts exactly below a thousand', () => {
+    for (const many of [0, 1, 10, 999]) expect(countUniques(of(visitorRange(0, many)))).to.equal(many);
   });
 
   for (const many of [10, 1000, 3000, 20_000, 100_000]) {
-    it(`is within 2 % of ${many}`, () => expectWithin(of(crowd(0, many)), many, 0.02));
+    it(`counts within 2 % of ${many}`, () => expectWithin(of(visitorRange(0, many)), many, 0.02));
   }
 
-  it('errs by less than 1 % on average, at every size', () => {
+  it('has an average error below 1 % at every size', () => {
     for (const many of [2000, 10_000, 50_000]) {
       const errors = Array.from({ length: 6 }, (_, run) => {
         const sketch = of(Array.from({ length: many }, (_, index) => visitor(index, run)));
@@ -43,21 +44,24 @@ describe('counting unique visitors', () => {
     }
   });
 
-  it('counts nobody twice', () => {
-    const all = crowd(0, 5000);
+  it('counts a repeated visitor once', () => {
+    const all = visitorRange(0, 5000);
     expect(of([...all, ...all])).to.deep.equal(of(all));
   });
 
-  it('counts two nodes as one, at every size of either', () => {
+  it('merges sketches of two nodes at any sizes', () => {
     const places = [0, 300, 999, 1000, 5000];
     for (const a of places)
       for (const b of places) {
-        const both = of([...crowd(0, a), ...crowd(a >> 1, (a >> 1) + b)]);
-        expect(mergeSketches(of(crowd(0, a)), of(crowd(a >> 1, (a >> 1) + b))), `${a} and ${b}`).to.deep.equal(both);
+        const both = of([...visitorRange(0, a), ...visitorRange(a >> 1, (a >> 1) + b)]);
+        expect(
+          mergeSketches(of(visitorRange(0, a)), of(visitorRange(a >> 1, (a >> 1) + b))),
+          `${a} and ${b}`,
+        ).to.deep.equal(both);
       }
   });
 
-  it('follows from who came alone: not from the order, nor from how they came together', () => {
+  it('depends on the visitors only, not on their order or grouping', () => {
     const some = fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 2500 });
     fc.assert(
       fc.property(some, some, some, (a, b, c) => {
@@ -70,18 +74,18 @@ describe('counting unique visitors', () => {
     );
   });
 
-  it('knows whom it need not be told of again', () => {
+  it('recognises visitors already counted', () => {
     for (const many of [500, 5000]) {
-      const sketch = of(crowd(0, many));
-      for (const each of crowd(0, many)) expect(isCounted(sketch, each)).to.equal(true);
-      const fresh = crowd(many, 2 * many).filter((each) => !isCounted(sketch, each));
-      expect(addVisitors(sketch, fresh)).to.deep.equal(of(crowd(0, 2 * many)));
+      const sketch = of(visitorRange(0, many));
+      for (const each of visitorRange(0, many)) expect(isCounted(sketch, each)).to.equal(true);
+      const fresh = visitorRange(many, 2 * many).filter((each) => !isCounted(sketch, each));
+      expect(addVisitors(sketch, fresh)).to.deep.equal(of(visitorRange(0, 2 * many)));
     }
     expect(isCounted(emptySketch, visitor(1))).to.equal(false);
   });
 
-  it('looks at every bit, so that billions can be counted', () => {
-    const many = of(crowd(0, 2000));
+  it('uses all bits of a digest, so that it can count billions', () => {
+    const many = of(visitorRange(0, 2000));
     const rarer = Array.from({ length: 51 }, (_, zeros) =>
       ((2n ** 50n) >> BigInt(zeros + 1)).toString(16).padStart(16, '0'),
     );
@@ -92,8 +96,8 @@ describe('counting unique visitors', () => {
     }
   });
 
-  it('is of one size however many come', () => {
-    const sketch = of(crowd(0, 50_000));
+  it('has a fixed size for many visitors', () => {
+    const sketch = of(visitorRange(0, 50_000));
     expect(sketch).to.have.property('registers').with.lengthOf(16_384);
   });
 });

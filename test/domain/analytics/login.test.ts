@@ -1,4 +1,4 @@
-/** The rules of signing in: a link at a time, used once; sessions that slide, and end. */
+/** Dashboard login: one valid link at a time, used once; sessions with sliding expiry. */
 import { expect } from 'chai';
 import {
   LINK_MS,
@@ -12,43 +12,43 @@ import { specOf } from '../../support/decider-spec.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const about = (now: number) => ({ addressId: 'ada', now });
-const asked = (linkId: string, now = NOON): LoginCommand => ({
+const requestLogin = (linkId: string, now = NOON): LoginCommand => ({
   type: 'RequestLogin',
   linkId,
   email: 'ada@example.com',
   ...about(now),
 });
-const opened = (linkId: string, now = NOON): LoginCommand => ({
+const openSession = (linkId: string, now = NOON): LoginCommand => ({
   type: 'OpenSession',
   linkId,
   sessionId: `of-${linkId}`,
   ...about(now),
 });
 const { run, given, after } = specOf(login);
-const past = (...commands: readonly LoginCommand[]) => given(...run(commands).events);
+const givenCommands = (...commands: readonly LoginCommand[]) => given(...run(commands).events);
 
-describe('signing in', () => {
-  it('takes a link until it is over, or another was asked for, and once', () => {
-    past(asked('a'))
-      .when(opened('a', NOON + LINK_MS))
+describe('dashboard login', () => {
+  it('accepts a link once, until it expires or a newer one is requested', () => {
+    givenCommands(requestLogin('a'))
+      .when(openSession('a', NOON + LINK_MS))
       .thenRejected('analytics/bad-link');
-    past(asked('a'), asked('b')).when(opened('a')).thenRejected('analytics/bad-link');
-    past(asked('a'), opened('a')).when(opened('a')).thenRejected('analytics/bad-link');
-    const { events } = run([asked('a'), opened('a', NOON + LINK_MS - 1)]);
+    givenCommands(requestLogin('a'), requestLogin('b')).when(openSession('a')).thenRejected('analytics/bad-link');
+    givenCommands(requestLogin('a'), openSession('a')).when(openSession('a')).thenRejected('analytics/bad-link');
+    const { events } = run([requestLogin('a'), openSession('a', NOON + LINK_MS - 1)]);
     expect(events.at(-1)?.data).to.deep.include({ secret: { email: 'ada@example.com' } });
   });
 
-  it('sends five mails in a quarter of an hour, and says nothing of it', () => {
-    const five = ['a', 'b', 'c', 'd', 'e'].map((linkId) => asked(linkId));
-    past(...five)
-      .when(asked('f'))
+  it('silently limits emails to five per 15 minutes', () => {
+    const five = ['a', 'b', 'c', 'd', 'e'].map((linkId) => requestLogin(linkId));
+    givenCommands(...five)
+      .when(requestLogin('f'))
       .thenNothing();
-    expect(run([...five, asked('f', NOON + LINK_MS)]).events).to.have.length(6);
+    expect(run([...five, requestLogin('f', NOON + LINK_MS)]).events).to.have.length(6);
   });
 
-  it('renews a session in the second half of its life, and never one that is over', () => {
+  it('renews a session in the second half of its life, and no expired one', () => {
     const renew = (now: number): LoginCommand => ({ type: 'RenewSession', sessionId: 'of-a', ...about(now) });
-    const { events } = run([asked('a'), opened('a')]);
+    const { events } = run([requestLogin('a'), openSession('a')]);
     given(...events)
       .when(renew(NOON + SESSION_MS / 2))
       .thenNothing();
@@ -61,25 +61,30 @@ describe('signing in', () => {
     expect(session && needsRenewal(session, later)).to.equal(false);
   });
 
-  it('remembers the mails of the last quarter of an hour, and no older ones', () => {
-    const { state } = run(Array.from({ length: 100 }, (_, n) => asked(`${n}`, NOON + n * LINK_MS)));
+  it('keeps the times of emails of the last 15 minutes only', () => {
+    const { state } = run(Array.from({ length: 100 }, (_, n) => requestLogin(`${n}`, NOON + n * LINK_MS)));
     expect(state.recent).to.deep.equal([NOON + 99 * LINK_MS]);
   });
 
-  it('keeps the other sessions of an address, but those that are over', () => {
-    const { state } = run([asked('a'), opened('a'), asked('b'), opened('b')]);
+  it('keeps other sessions of the address, without expired ones', () => {
+    const { state } = run([requestLogin('a'), openSession('a'), requestLogin('b'), openSession('b')]);
     expect(sessionOf(state, 'of-a', NOON)).not.to.equal(undefined);
     const later = NOON + SESSION_MS;
-    const { state: then } = run([asked('c'), opened('c'), asked('d', later), opened('d', later)]);
+    const { state: then } = run([
+      requestLogin('c'),
+      openSession('c'),
+      requestLogin('d', later),
+      openSession('d', later),
+    ]);
     expect(then.sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['of-d']);
   });
 
-  it('ends a session, and no other', () => {
+  it('ends one session only', () => {
     const { events } = run([
-      asked('a'),
-      opened('a'),
-      asked('b'),
-      opened('b'),
+      requestLogin('a'),
+      openSession('a'),
+      requestLogin('b'),
+      openSession('b'),
       { type: 'EndSession', sessionId: 'of-a', ...about(NOON) },
     ]);
     const state = after(events);

@@ -1,4 +1,4 @@
-/** Reports: what was counted of days is what a naive count over their hits gives, in bounded lists. */
+/** Reports equal a naive count over all hits, with bounded lists. */
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -49,7 +49,7 @@ const tally = (values: readonly (string | undefined)[]) => {
     .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
 };
 
-describe('a report', () => {
+describe('a computed report', () => {
   const report = (days: ReadonlyMap<string, DayCounts>, of = period, isPreviousComplete = true) => {
     const { lists, names } = talliesOf(days);
     const steps = buildReport(of, {
@@ -61,7 +61,7 @@ describe('a report', () => {
     for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
   };
 
-  it('tells what a count over all hits tells, also after days were written and read', () => {
+  it('equals a naive count over all hits, even after days were serialized', () => {
     fc.assert(
       fc.property(happened, (events) => {
         const days = new Map<string, DayCounts>();
@@ -72,7 +72,7 @@ describe('a report', () => {
           count(counts, [hit], [`${visitor}`.padStart(16, '0')]);
           days.set(day, counts);
         }
-        const told = report(days);
+        const result = report(days);
         const within = events.filter(({ day }) => daysOf(period).includes(day));
         const earlier = events.filter(({ day }) => !daysOf(period).includes(day));
         const totals = (some: typeof events) => ({
@@ -80,15 +80,15 @@ describe('a report', () => {
           events: some.filter(({ hit }) => hit.event !== undefined).length,
           uniques: new Set(some.map(({ day, visitor }) => `${day} ${visitor}`)).size,
         });
-        expect(told.totals).to.deep.equal(totals(within));
-        expect(told.comparison.previous).to.deep.equal({ ...totals(earlier), complete: true });
-        expect(told.series).to.deep.equal(
+        expect(result.totals).to.deep.equal(totals(within));
+        expect(result.comparison.previous).to.deep.equal({ ...totals(earlier), complete: true });
+        expect(result.series).to.deep.equal(
           daysOf(period).map((date) => ({ date, ...totals(within.filter(({ day }) => day === date)) })),
         );
         const of = (pick: (hit: Hit) => string | undefined) => tally(within.map(({ hit }) => pick(hit)));
-        expect(told.pages).to.deep.equal(of(({ event, path }) => (event === undefined ? path : undefined)));
-        expect(told.events).to.deep.equal(of(({ event }) => event));
-        expect(told.referrers).to.deep.equal(
+        expect(result.pages).to.deep.equal(of(({ event, path }) => (event === undefined ? path : undefined)));
+        expect(result.events).to.deep.equal(of(({ event }) => event));
+        expect(result.referrers).to.deep.equal(
           of(({ referrer, event }) => referrer ?? (event === undefined ? '(direct)' : undefined)),
         );
         for (const [list, field] of [
@@ -96,16 +96,16 @@ describe('a report', () => {
           ['os', 'os'],
           ['devices', 'device'],
         ] as const)
-          expect(told[list], list).to.deep.equal(of((each) => each[field] ?? '(unknown)'));
-        expect(told.countries).to.deep.equal(of(({ country }) => country));
-        const campaigns = told.campaigns.map(({ source, medium, count: times }) => ({
+          expect(result[list], list).to.deep.equal(of((each) => each[field] ?? '(unknown)'));
+        expect(result.countries).to.deep.equal(of(({ country }) => country));
+        const campaigns = result.campaigns.map(({ source, medium, count: times }) => ({
           name: `${source} ${medium}`,
           count: times,
         }));
         expect(campaigns).to.have.deep.members(
           of(({ campaign }) => campaign && `${campaign.source} ${campaign.medium}`).slice(0, 20),
         );
-        for (const { category, id, total, values } of told.trends) {
+        for (const { category, id, total, values } of result.trends) {
           expect(values.map(({ date }) => date)).to.deep.equal(daysOf(period));
           expect(
             values.reduce((sum, each) => sum + each.count, 0),
@@ -116,7 +116,7 @@ describe('a report', () => {
     );
   });
 
-  it('tells the change in whole percent, or that there was nothing to compare with', () => {
+  it('gives changes in percent, or null without a comparable period', () => {
     const day = (views: number) => {
       const counts = emptyDay();
       count(
@@ -148,7 +148,7 @@ describe('a report', () => {
       });
   });
 
-  it('shows twenty of a list, highest first and then by name, and ten of a trend', () => {
+  it('lists the top twenty, ties ordered by name, and ten trends', () => {
     const counts = emptyDay();
     for (let n = 0; n < 30; n++) count(counts, [{ path: `/${String(n).padStart(2, '0')}` }], []);
     count(counts, [{ path: '/29' }], []);
@@ -167,7 +167,7 @@ describe('a report', () => {
     return counts;
   };
 
-  it('shows a page that is viewed often first, whatever was invented before or meanwhile', () => {
+  it('lists a frequent page first, despite many unique paths before or in between', () => {
     const invented = Array.from({ length: 1200 }, (_, n) => ({ path: `/invented/${n}` }));
     const [first] = report(new Map([['2026-11-22', dayOf(...invented, ...views('/real', 500))]])).pages;
     expect(first).to.deep.equal({ name: '/real', count: 500 });
@@ -176,7 +176,7 @@ describe('a report', () => {
     expect(report(new Map([['2026-11-22', day]])).pages[0]?.name).to.equal('/home');
   });
 
-  it('keeps what is frequent in each of its lists', () => {
+  it('keeps frequent values in each list', () => {
     const hitOf = (n: number | string): Hit => ({
       path: `/${n}`,
       referrer: `https://${n}.example`,
@@ -195,23 +195,23 @@ describe('a report', () => {
       ...Array.from({ length: 1500 }, (_, n) => [hitOf(n), eventOf(n)]).flat(),
       ...Array.from({ length: 20 }, () => [hitOf('real'), eventOf('real')]).flat(),
     ];
-    const told = report(new Map([['2026-11-22', dayOf(...all)]]));
+    const result = report(new Map([['2026-11-22', dayOf(...all)]]));
     const firsts = [
-      told.pages[0]?.name,
-      told.events[0]?.name,
-      told.referrers[0]?.name,
-      told.campaigns[0]?.source,
-      told.browsers[0]?.name,
-      told.os[0]?.name,
-      told.devices[0]?.name,
-      told.countries[0]?.name,
-      told.properties[0]?.value,
+      result.pages[0]?.name,
+      result.events[0]?.name,
+      result.referrers[0]?.name,
+      result.campaigns[0]?.source,
+      result.browsers[0]?.name,
+      result.os[0]?.name,
+      result.devices[0]?.name,
+      result.countries[0]?.name,
+      result.properties[0]?.value,
     ];
     for (const first of firsts) expect(first).to.include('real');
-    expect(told.trends.find(({ category }) => category === 'pages')).to.include({ id: '/real', total: 20 });
+    expect(result.trends.find(({ category }) => category === 'pages')).to.include({ id: '/real', total: 20 });
   });
 
-  it('counts what fell out of a list of a thousand values under one name, last, and loses nothing', () => {
+  it('counts values evicted from a full list as "other", listed last, without changing totals', () => {
     const hit = (n: number): Hit => ({
       path: `/${n}`,
       campaign: { source: `s${n}`, medium: '', campaign: '' },
@@ -238,7 +238,7 @@ describe('a report', () => {
     expect(totals).to.include({ pageviews: 2500, events: 2500 });
   });
 
-  it('is of bounded lists however long their values are, also after days were written and read', () => {
+  it('bounds lists by characters, even after days were serialized', () => {
     let counts = emptyDay();
     const long = (n: number) => `/${n}/${'x'.repeat(290)}`;
     for (let n = 0; n < 900; n++) {
@@ -253,13 +253,13 @@ describe('a report', () => {
     expect(report(new Map([['2026-11-22', counts]])).pages[0]).to.deep.equal({ name: '/real', count: 10 });
   });
 
-  it('keeps a sketch of many visitors as it is', () => {
+  it('keeps a visitor sketch unchanged when serialized', () => {
     const counts = emptyDay();
-    const crowd = Array.from(
+    const visitors = Array.from(
       { length: 5000 },
       (_, n) => Math.imul(n, 0x9e3779b1).toString(16).slice(-8).padStart(8, '0') + n.toString(16).padStart(8, '0'),
     );
-    count(counts, [], crowd);
+    count(counts, [], visitors);
     expect(deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts)))).visitors).to.deep.equal(counts.visitors);
   });
 });

@@ -1,4 +1,4 @@
-/** Sites: made once under an id, changed, deleted, and made again as others. */
+/** Sites: registered once per id, changed, deleted, and registered again as new instances. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseSiteFields, parseSiteId, suggestSiteId } from '../../../domain/analytics/site-fields.js';
@@ -10,17 +10,17 @@ import { specOf } from '../../support/decider-spec.js';
 const { given, run } = specOf(sites);
 
 describe('a site', () => {
-  it('is made', () => {
+  it('can be registered', () => {
     given().when(registerSite('demo')).then(registered('demo'));
   });
 
-  it('is made once under an id', () => {
+  it('cannot be registered twice under one id', () => {
     given(registered('demo'))
       .when(registerSite('demo', 'two'))
       .thenRejected('analytics/site-exists', { kind: 'invalid' });
   });
 
-  it('is changed in what is said', () => {
+  it('changes only the given fields', () => {
     given(registered('demo'))
       .when(changeSite('demo', { name: 'Other' }))
       .then({
@@ -29,13 +29,13 @@ describe('a site', () => {
       });
   });
 
-  it('is not changed where it is so already', () => {
+  it('does not change if all fields are equal', () => {
     given(registered('demo'))
       .when(changeSite('demo', { ...secretOf('demo') }))
       .thenNothing();
   });
 
-  it('is not there before it is made, nor once it is deleted', () => {
+  it('is not found before registration or after deletion', () => {
     for (const command of [changeSite('demo', {}), deleteSite('demo')]) {
       given().when(command).thenRejected('analytics/site-not-found', { kind: 'not-found' });
       const { events } = run([registerSite('demo'), deleteSite('demo')]);
@@ -45,7 +45,7 @@ describe('a site', () => {
     }
   });
 
-  it('that is made again under its id is another one', () => {
+  it('is a new instance when registered again', () => {
     const { state } = run([
       registerSite('demo'),
       changeSite('demo', { name: 'X' }),
@@ -55,7 +55,7 @@ describe('a site', () => {
     expect(state.get('demo')).to.include({ instance: 'two', name: 'demo', createdAt: 1000 });
   });
 
-  it('allows nothing once it can not be read any more', () => {
+  it('allows nothing if its content cannot be decrypted', () => {
     const erased = { name: '', domains: [], allowedEventProperties: [], tokenHash: null };
     const state = specOf(sites).after([
       { ...registered('demo'), data: { ...registered('demo').data, secret: erased } },
@@ -63,7 +63,7 @@ describe('a site', () => {
     expect(state.get('demo')).to.deep.include({ domains: [], tokenHash: null });
   });
 
-  it('is one of ten thousand at most', () => {
+  it('is limited to ten thousand', () => {
     let full = sites.initialState;
     const data = registered('demo').data;
     for (let index = 0; index < MAX_SITES; index++)
@@ -71,7 +71,7 @@ describe('a site', () => {
     expect(sites.decide(registerSite('demo'), full)).to.include({ rejected: 'analytics/too-many-sites' });
   });
 
-  it('keeps its id and its life through everything that is done with others', () => {
+  it('keeps its instance under commands on other sites', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const command: fc.Arbitrary<SitesCommand> = fc.oneof(
       fc.tuple(id, fc.uuid()).map(([siteId, instance]) => registerSite(siteId, instance)),
@@ -93,7 +93,7 @@ describe('a site', () => {
     );
   });
 
-  it('stands in the list by its name', () => {
+  it('is listed by name', () => {
     const { state } = run([
       registerSite('b'),
       registerSite('a', 'two'),
@@ -104,8 +104,8 @@ describe('a site', () => {
   });
 });
 
-describe('what is written of a site', () => {
-  for (const [given, id] of [
+describe('the fields of a site', () => {
+  for (const [input, id] of [
     [' My Shop ', 'my_shop'],
     ['shop-2_b', 'shop-2_b'],
     ['', undefined],
@@ -114,18 +114,18 @@ describe('what is written of a site', () => {
     ['x'.repeat(80), 'x'.repeat(80)],
     ['x'.repeat(81), undefined],
   ] as const) {
-    it(`makes of the id ${JSON.stringify(given.slice(0, 20))} ${id?.slice(0, 20)}`, () =>
-      expect(parseSiteId(given)).to.equal(id));
+    it(`parse the id ${JSON.stringify(input.slice(0, 20))} as ${id?.slice(0, 20)}`, () =>
+      expect(parseSiteId(input)).to.equal(id));
   }
 
-  it('makes an id of a name', () => {
+  it('derive an id from a name', () => {
     expect(suggestSiteId("Ada's  Shop!")).to.equal('adas_shop');
     expect(suggestSiteId('Läden')).to.equal('lden');
     expect(suggestSiteId('店')).to.equal(undefined);
     expect(suggestSiteId('x'.repeat(120))).to.equal('x'.repeat(80));
   });
 
-  it('reduces domains to host names, of a list or of one text', () => {
+  it('reduce domains to host names, given as list or text', () => {
     const hosts = ['example.com', 'shop.example'];
     expect(parseSiteFields({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal(
       {
@@ -137,20 +137,20 @@ describe('what is written of a site', () => {
     });
   });
 
-  it('leaves out what is not written', () => expect(parseSiteFields({})).to.deep.equal({}));
+  it('omit missing fields', () => expect(parseSiteFields({})).to.deep.equal({}));
 
-  for (const [what, written] of [
+  for (const [what, fields] of [
     ['a blank name', { name: ' ' }],
     ['a name of 121 characters', { name: 'x'.repeat(121) }],
-    ['a domain that is none', { domains: ['exa mple'] }],
+    ['an invalid domain', { domains: ['exa mple'] }],
     ['101 domains', { domains: Array.from({ length: 101 }, (_, index) => `d${index}.example`) }],
     ['101 properties', { allowedEventProperties: Array.from({ length: 101 }, (_, index) => `p${index}`) }],
     ['a property of 81 characters', { allowedEventProperties: ['x'.repeat(81)] }],
   ] as const) {
-    it(`is refused for ${what}`, () => expect(isRejection(parseSiteFields(written))).to.equal(true));
+    it(`reject ${what}`, () => expect(isRejection(parseSiteFields(fields))).to.equal(true));
   }
 
-  it('may be as long as that', () => {
+  it('accept values of maximum length', () => {
     const name = '👋'.repeat(120);
     expect(parseSiteFields({ name, allowedEventProperties: ['x'.repeat(80), ' x '] })).to.deep.equal({
       name,

@@ -1,4 +1,4 @@
-/** Days whose visitors are told apart: open while they last, and never opened once they are over. */
+/** Visitor days: opened while they last, ended once, and not reopened after their end. */
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -9,14 +9,15 @@ const ended = (day: string) => ({ type: 'VisitorDayEnded', data: { day, endedAt:
 const open = (day: string, before = day) => ({ type: 'OpenVisitorDay', day, before, now }) as const;
 const end = (before: string) => ({ type: 'EndVisitorDays', before, now }) as const;
 
-describe('a day of visitors', () => {
-  it('is opened', () => given().when(open('2026-11-22')).then(opened('2026-11-22')));
+describe('a visitor day', () => {
+  it('is opened by the first request', () => given().when(open('2026-11-22')).then(opened('2026-11-22')));
 
-  it('is open for all nodes', () => given(opened('2026-11-22')).when(open('2026-11-22')).thenNothing());
+  it('is opened once for all nodes', () => given(opened('2026-11-22')).when(open('2026-11-22')).thenNothing());
 
-  it('goes on while it lasts', () => given(opened('2026-11-22')).when(end('2026-11-22')).thenNothing());
+  it('does not end before its date has passed', () =>
+    given(opened('2026-11-22')).when(end('2026-11-22')).thenNothing());
 
-  it('ends when it is over, with all that were not ended before', () => {
+  it('ends after its date has passed, with all earlier days', () => {
     given(opened('2026-11-21'), opened('2026-11-20'), opened('2026-11-23'))
       .when(end('2026-11-23'))
       .then(ended('2026-11-20'), ended('2026-11-21'));
@@ -26,12 +27,12 @@ describe('a day of visitors', () => {
     given(opened('2026-11-21'), ended('2026-11-21')).when(end('2026-11-23')).thenNothing();
   });
 
-  it('is never opened once it is over, whether it was open before or not', () => {
+  it('cannot be opened after its date has passed', () => {
     for (const day of ['2026-11-21', '2026-11-20'])
       given(opened('2026-11-21'), ended('2026-11-21')).when(open(day, '2026-11-22')).thenRejected('analytics/day-over');
   });
 
-  it('is opened again while it lasts, where a clock that was ahead has ended it, and later ones too', () => {
+  it('can be opened again if a clock that ran ahead ended it too early', () => {
     given(opened('2026-11-21'), opened('2027-11-21'), ended('2026-11-21'), ended('2027-11-21'))
       .when(open('2026-11-21'))
       .then(opened('2026-11-21'));

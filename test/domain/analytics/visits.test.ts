@@ -1,4 +1,4 @@
-/** What is kept of a visit: short and plain, without queries, fragments, full referrers or unlisted properties. */
+/** Parsing of hits: short plain values without query strings, fragments, full referrers or unlisted properties. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,41 +9,41 @@ import { matchesDomain, parseHost, parseReferrer } from '../../../domain/analyti
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { readUrl, truncate } from '../../../domain/shared/index.js';
 
-const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
-  parseVisit({ site: 'demo', ...payload }, whence, {
+const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], headers = {}) =>
+  parseVisit({ site: 'demo', ...payload }, headers, {
     domains: ['example.com', 'www.shop.test'],
     allowedEventProperties: allowed,
   });
 const hit = (payload: Partial<Payload>, allowed: readonly string[] = []) => visit(payload, allowed)?.hit;
 
-describe('the kind of a visit', () => {
-  it('is what it says, or an event when it names one, else a page view', () => {
+describe('the kind of a hit', () => {
+  it('is the given one, or else an event if named, or else a page view', () => {
     expect(visit({ kind: 'pageview', event: 'signup' })?.kind).to.equal('pageview');
     expect(visit({ event: 'signup' })?.kind).to.equal('event');
     expect(visit({})?.kind).to.equal('pageview');
     expect(visit({ event: '  ' })?.kind).to.equal('pageview');
   });
 
-  it('keeps no event name of a page view', () => {
+  it('drops the event name of a page view', () => {
     expect(hit({ kind: 'pageview', event: 'signup' })).to.deep.equal({ path: '/' });
   });
 
-  it('is none where an event has no usable name', () => {
+  it('is undefined for an event without a usable name', () => {
     expect(visit({ kind: 'event' })).to.equal(undefined);
     expect(visit({ kind: 'event', event: ' \n\u0000' })).to.equal(undefined);
     expect(visit({ kind: 'event', event: '\u200B\uFEFF \u2060' })).to.equal(undefined);
     expect(visit({ kind: 'event', event: '👩\u200D💻' })?.hit.event).to.equal('👩\u200D💻');
   });
 
-  it('trims and cuts the name of an event', () => {
+  it('trims and truncates the event name', () => {
     expect(hit({ event: '  Sign up ' })?.event).to.equal('Sign up');
     expect(hit({ event: 'x'.repeat(81) })?.event).to.equal('x'.repeat(80));
     expect(hit({ event: '👋'.repeat(81) })?.event).to.equal('👋'.repeat(80));
   });
 });
 
-describe('the path of a visit', () => {
-  for (const [given, kept] of [
+describe('the path of a hit', () => {
+  for (const [input, expected] of [
     ['/pricing?plan=pro#top', '/pricing'],
     ['/pricing#top?x', '/pricing'],
     ['pricing', '/pricing'],
@@ -57,15 +57,15 @@ describe('the path of a visit', () => {
     [' /a\u0000b\n ', '/a b'],
     ['/\ud800', '/\ufffd'],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(parsePath(given)).to.equal(kept));
+    it(`of ${JSON.stringify(input)} is ${expected}`, () => expect(parsePath(input)).to.equal(expected));
   }
 
-  it('is of 300 characters at most, whole ones', () => {
+  it('is truncated to 300 whole characters', () => {
     expect(parsePath(`/${'a'.repeat(400)}`)).to.have.lengthOf(300);
     expect([...parsePath(`/${'👋'.repeat(400)}`)]).to.have.lengthOf(300);
   });
 
-  it('begins with a slash and has no query, fragment or doubled slash, whatever comes', () => {
+  it('starts with a slash, without query, fragment or double slash, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const path = parsePath(text);
@@ -77,8 +77,8 @@ describe('the path of a visit', () => {
   });
 });
 
-describe('the host of a visit', () => {
-  for (const [given, host] of [
+describe('the host of a hit', () => {
+  for (const [input, host] of [
     ['Example.COM', 'example.com'],
     ['example.com:8080', 'example.com'],
     ['https://example.com/a', 'example.com'],
@@ -93,15 +93,15 @@ describe('the host of a visit', () => {
     ['exa mple.com', undefined],
     ['javascript:alert(1)', undefined],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${host}`, () => expect(parseHost(given)).to.equal(host));
+    it(`of ${JSON.stringify(input)} is ${host}`, () => expect(parseHost(input)).to.equal(host));
   }
 
-  it('is the same however often it is asked for', () => {
+  it('is parsed alike on every call', () => {
     const hosts = Array.from({ length: 20_000 }, () => parseHost('ü.de'));
     expect([...new Set(hosts)]).to.deep.equal(['xn--tda.de']);
   });
 
-  it('is what a URL makes of it, however plain it looks', () => {
+  it('equals the host name of the URL parser', () => {
     const letters = fc.constantFrom(...'abx019n-.'.split(''), 'xn--', '0x', '.1');
     const written = fc.array(letters, { maxLength: 12 }).map((parts) => parts.join(''));
     fc.assert(
@@ -114,16 +114,16 @@ describe('the host of a visit', () => {
     );
   });
 
-  it('is that of the payload, else of its path, of the Origin, of the Referer', () => {
-    const whence = { origin: 'https://o.example', referer: 'https://r.example/x' };
-    expect(visit({ host: 'H.example:1', path: 'https://p.example/' }, [], whence)?.host).to.equal('h.example');
-    expect(visit({ path: 'https://p.example/' }, [], whence)?.host).to.equal('p.example');
-    expect(visit({ path: '/p.example' }, [], whence)?.host).to.equal('o.example');
-    expect(visit({}, [], { referer: whence.referer })?.host).to.equal('r.example');
+  it('comes from the payload, its path, the Origin header or the Referer header, in this order', () => {
+    const headers = { origin: 'https://o.example', referer: 'https://r.example/x' };
+    expect(visit({ host: 'H.example:1', path: 'https://p.example/' }, [], headers)?.host).to.equal('h.example');
+    expect(visit({ path: 'https://p.example/' }, [], headers)?.host).to.equal('p.example');
+    expect(visit({ path: '/p.example' }, [], headers)?.host).to.equal('o.example');
+    expect(visit({}, [], { referer: headers.referer })?.host).to.equal('r.example');
     expect(visit({}, [], { origin: 'null' })?.host).to.equal(undefined);
   });
 
-  it('is within a domain of a site when it is the domain or below it', () => {
+  it('matches a domain of the site or a subdomain of it', () => {
     const domains = ['example.com'];
     expect(matchesDomain(domains, 'example.com')).to.equal(true);
     expect(matchesDomain(domains, 'www.shop.example.com')).to.equal(true);
@@ -133,8 +133,8 @@ describe('the host of a visit', () => {
   });
 });
 
-describe('the referrer of a visit', () => {
-  for (const [given, kept] of [
+describe('the referrer of a hit', () => {
+  for (const [input, expected] of [
     ['https://www.News.example/article?id=1#x', 'https://news.example'],
     ['https://news.example:8443/', 'https://news.example:8443'],
     ['https://news.example:443/', 'https://news.example'],
@@ -146,24 +146,25 @@ describe('the referrer of a visit', () => {
     ['news', undefined],
     ['about:blank', undefined],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(parseReferrer(given, 'example.com')).to.equal(kept));
+    it(`of ${JSON.stringify(input)} is ${expected}`, () =>
+      expect(parseReferrer(input, 'example.com')).to.equal(expected));
   }
 
-  it('is none of the own domains, nor below them', () => {
+  it('is dropped for domains of the site and their subdomains', () => {
     for (const own of ['example.com', 'blog.example.com', 'a.b.example.com:8443', 'shop.test', 'www.shop.test'])
       expect(hit({ host: 'other.test', referrer: `https://${own}/` }), own).not.to.have.property('referrer');
     for (const other of ['notexample.com', 'example.com.evil.test'])
       expect(hit({ referrer: `https://${other}/` })?.referrer).to.equal(`https://${other}`);
   });
 
-  it('is of 180 characters at most', () => {
+  it('is truncated to 180 characters', () => {
     const referrer = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(30)}.example`;
     expect(hit({ referrer })?.referrer).to.have.lengthOf(180);
   });
 });
 
-describe('the campaign of a visit', () => {
-  it('is of three values, cut at 120 characters', () => {
+describe('the campaign of a hit', () => {
+  it('has three values, each truncated to 120 characters', () => {
     const campaign = { utm_source: ' news ', utm_medium: 'm'.repeat(121) };
     expect(hit({ campaign })?.campaign).to.deep.equal({
       source: 'news',
@@ -172,7 +173,7 @@ describe('the campaign of a visit', () => {
     });
   });
 
-  it('is none where all are blank', () => {
+  it('is dropped if all values are blank', () => {
     expect(hit({ campaign: { utm_source: ' ' } })).not.to.have.property('campaign');
   });
 });
@@ -180,7 +181,7 @@ describe('the campaign of a visit', () => {
 describe('the properties of an event', () => {
   const properties = { plan: 'pro', seats: 3, trial: true, card: '4111', nested: { a: 1 }, none: null };
 
-  it('are those that the site allows, if they are texts, numbers or booleans', () => {
+  it('are those on the allow list, if they are strings, numbers or booleans', () => {
     expect(
       hit({ event: 'buy', properties }, ['trial', 'plan', 'seats', 'nested', 'none', 'other'])?.properties,
     ).to.deep.equal([
@@ -190,43 +191,43 @@ describe('the properties of an event', () => {
     ]);
   });
 
-  it('are none where the site allows none, and of page views', () => {
+  it('are dropped without an allow list, and for page views', () => {
     expect(hit({ event: 'buy', properties })).not.to.have.property('properties');
     expect(hit({ properties }, ['plan'])).not.to.have.property('properties');
   });
 
-  it('are 20 at most, their texts of 120 characters', () => {
+  it('are limited to 20, with strings of 120 characters', () => {
     const names = Array.from({ length: 30 }, (_, index) => `p${index}`);
     const many = Object.fromEntries(names.map((name) => [name, 'x'.repeat(200)]));
-    const kept = hit({ event: 'buy', properties: many }, names)?.properties;
-    expect(kept).to.have.lengthOf(20);
-    expect(kept?.[0]).to.deep.equal({ name: 'p0', value: 'x'.repeat(120) });
+    const expected = hit({ event: 'buy', properties: many }, names)?.properties;
+    expect(expected).to.have.lengthOf(20);
+    expect(expected?.[0]).to.deep.equal({ name: 'p0', value: 'x'.repeat(120) });
   });
 
-  it('are never those that every object has', () => {
-    const given = JSON.parse('{"__proto__": "own"}');
-    expect(hit({ event: 'buy', properties: given }, ['constructor', 'toString'])).not.to.have.property('properties');
-    expect(hit({ event: 'buy', properties: given }, ['__proto__'])?.properties).to.deep.equal([
+  it('do not include inherited properties', () => {
+    const input = JSON.parse('{"__proto__": "own"}');
+    expect(hit({ event: 'buy', properties: input }, ['constructor', 'toString'])).not.to.have.property('properties');
+    expect(hit({ event: 'buy', properties: input }, ['__proto__'])?.properties).to.deep.equal([
       { name: '__proto__', value: 'own' },
     ]);
   });
 
-  it('are numbers that can be written down', () => {
+  it('do not include infinite numbers', () => {
     expect(hit({ event: 'buy', properties: JSON.parse('{"n": 1e400}') }, ['n'])).not.to.have.property('properties');
   });
 });
 
-describe('what is kept of long texts', () => {
+describe('the memory of parsed values', () => {
   const [LONG, TIMES] = [30_000, 200];
   const gc = () => {
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
   };
-  /** As they come: read from a body, each by itself. */
-  const come = (text: string): string => JSON.parse(JSON.stringify(text));
-  const long = (text: string) => come(text.padEnd(LONG, 'x'));
-  const blank = (text: string) => come(text.padEnd(LONG));
-  const kept = (n: number) => [
+  /** A string as parsed from a request body, with its own buffer. */
+  const parsed = (text: string): string => JSON.parse(JSON.stringify(text));
+  const long = (text: string) => parsed(text.padEnd(LONG, 'x'));
+  const blank = (text: string) => parsed(text.padEnd(LONG));
+  const expected = (n: number) => [
     hit({ event: blank(`event number ${n}`) }),
     visit({ host: long(`host-number-${n}.example.com/`) })?.host,
     hit({ path: long(`/path/number/${n}?`) }),
@@ -237,12 +238,12 @@ describe('what is kept of long texts', () => {
     truncate(long(`text of number ${n}`), 100),
   ];
 
-  it('is not all that they were cut from', () => {
+  it('does not retain the long strings they were cut from', () => {
     gc();
     const before = process.memoryUsage().heapUsed;
-    const all = Array.from({ length: TIMES }, (_, n) => kept(n));
+    const all = Array.from({ length: TIMES }, (_, n) => expected(n));
     gc();
-    // Of one kind alone it would be twice as much.
+    // If even one kind of value retained its source, the memory would be twice the bound.
     expect(process.memoryUsage().heapUsed - before).to.be.below((TIMES * LONG) / 2);
     expect(all.flat()).not.to.include(undefined);
   });

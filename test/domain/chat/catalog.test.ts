@@ -1,4 +1,4 @@
-/** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
+/** The event catalog of the chat: emitted events match their schemas, and stored versions stay readable. */
 import { audit } from '../../../domain/chat/audit-log.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
@@ -159,14 +159,14 @@ interface About {
 }
 
 const subjectOf = ({ channelId, userId, addressId, uploadedBy }: About) => {
-  // Whoever is no user has no key yet: the day's, on which the link is over.
+  // An address without a user is encrypted with the key of the day on which the link expires.
   if (addressId !== undefined) return `chat.links-${Math.floor((NOON + 15 * MINUTE) / 86_400_000)}`;
   if (uploadedBy !== undefined) return `chat.user-${uploadedBy}`;
   if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
 
-describe('the catalog of the chat', () =>
+describe('the event catalog of the chat', () =>
   specifyCatalog({
     catalog,
     emitted,

@@ -1,4 +1,4 @@
-/** The rules of channels: names that nobody else has, who is in, who may change them. */
+/** Channel rules: unique names, membership and permissions. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -30,7 +30,7 @@ const { given, run } = specOf(channels);
 const from = (...commands: readonly ChannelsCommand[]) => given(...run(commands).events);
 
 describe('channels', () => {
-  it('are made with their creator in, whoever else was named, and once', () => {
+  it('are created once, with their creator as a member', () => {
     given()
       .when(createChannel('  General ', { topic: 'all', members: [BOB, ADA, BOB], channelId: CHANNEL }))
       .then({
@@ -47,7 +47,7 @@ describe('channels', () => {
   });
 
   for (const name of ['general', 'GENERAL ', '  General'])
-    it(`have names that nobody else has: ${JSON.stringify(name)} is General`, () => {
+    it(`have unique names: ${JSON.stringify(name)} conflicts with General`, () => {
       const other = { channelId: 'other', by: BOB };
       from(createChannel()).when(createChannel(name, other)).thenRejected('chat/channel-exists', { kind: 'invalid' });
       from(createChannel(), createChannel('Other'))
@@ -55,7 +55,7 @@ describe('channels', () => {
         .thenRejected('chat/channel-exists', { kind: 'invalid' });
     });
 
-  it('give up a name when they are called otherwise, or deleted', () => {
+  it('release their name when renamed or deleted', () => {
     const renamed = run([createChannel(), updateChannel({ name: 'Lobby' }), createChannel()]);
     expect(renamed.events.map(({ type }) => type)).to.deep.equal([
       'ChannelCreated',
@@ -69,20 +69,20 @@ describe('channels', () => {
     expect(channelFor(state, 'again', asUser(ADA))).to.include({ name: 'General' });
   });
 
-  it('may be called by another case of their own name', () => {
+  it('can change the case of their name', () => {
     const { state } = run([createChannel(), updateChannel({ name: 'GENERAL' })]);
     expect(channelFor(state, CHANNEL, asUser(BOB))).to.include({ name: 'GENERAL', updatedAt: NOON + 1 });
   });
 
   for (const name of ['ＧＥＮＥＲＡＬ', 'Gene\u200bral', ' general \u2800'])
-    it(`are not called as another is, written as ${name}`, () => {
+    it(`cannot use a lookalike of another name: ${name}`, () => {
       from(createChannel())
         .when(createChannel(name, { channelId: 'other' }))
         .thenRejected('chat/channel-exists');
     });
 
-  it('leave a name that counts as two of theirs to who had it first, whatever becomes of the other', () => {
-    // From when these were two.
+  it('keep a name that another channel with an equivalent name from earlier releases also uses', () => {
+    // From a release in which these names did not conflict.
     const old = [createChannel('General'), createChannel('Gene\u200bral', { channelId: 'other' })].flatMap(
       (command) => run([command]).events,
     );
@@ -95,12 +95,12 @@ describe('channels', () => {
   });
 
   for (const name of ['', '   ', '\u200b', 'x'.repeat(81)])
-    it(`are not called ${JSON.stringify(name.slice(0, 9))} of ${name.length}`, () => {
+    it(`reject the name ${JSON.stringify(name.slice(0, 9))} of length ${name.length}`, () => {
       given().when(createChannel(name)).thenRejected('chat/bad-channel-name', { kind: 'invalid' });
       from(createChannel()).when(updateChannel({ name })).thenRejected('chat/bad-channel-name');
     });
 
-  it('have names of 80 characters, however those are written, and topics of 500', () => {
+  it('have names of up to 80 characters and topics of up to 500', () => {
     expect(isRejection(channels.decide(createChannel('😀'.repeat(80)), channels.initialState))).to.equal(false);
     const topic = '😀'.repeat(500);
     expect(isRejection(channels.decide(createChannel('a', { topic }), channels.initialState))).to.equal(false);
@@ -112,7 +112,7 @@ describe('channels', () => {
       .thenRejected('chat/bad-topic');
   });
 
-  it('are changed in what is said, and say who came and who went', () => {
+  it('change only the given fields, with added and removed members', () => {
     from(createChannel('General', { members: [BOB], topic: 'old' }))
       .when(updateChannel({ members: [CYD], isPrivate: true }))
       .then({
@@ -141,14 +141,14 @@ describe('channels', () => {
     expect(channelFor(state, CHANNEL, asUser(BOB))).to.deep.include({ members: [ADA, CYD], topic: '' });
   });
 
-  it('are not changed by what is so already', () => {
+  it('do not change if all fields are equal', () => {
     const full = { topic: 'all', members: [BOB], isPrivate: true };
     from(createChannel('General', full))
       .when(updateChannel({ name: 'General', ...full }))
       .thenNothing();
   });
 
-  it('are told to members and admins alone while they are private', () => {
+  it('are visible only to members and admins while private', () => {
     const { state } = run([createChannel('General', { isPrivate: true, members: [BOB] })]);
     for (const [by, sees] of [
       [asUser(ADA), true],
@@ -161,7 +161,7 @@ describe('channels', () => {
     }
   });
 
-  it('are changed and deleted by their creator and admins; others who see them may not, the rest finds none', () => {
+  it('can be changed and deleted by creator and admins; others are rejected, or do not find private ones', () => {
     for (const command of [
       (by: ReturnType<typeof asUser>) => updateChannel({ by, topic: 'new' }),
       (by: ReturnType<typeof asUser>) => deleteChannel(by),
@@ -179,7 +179,7 @@ describe('channels', () => {
     }
   });
 
-  it('are erased once they are deleted, and once', () => {
+  it('are erased once after deletion', () => {
     from(createChannel()).when(eraseChannel()).thenNothing();
     from(createChannel(), deleteChannel())
       .when(eraseChannel())
@@ -187,7 +187,7 @@ describe('channels', () => {
     from(createChannel(), deleteChannel(), eraseChannel()).when(eraseChannel()).thenNothing();
   });
 
-  it('begin with a first one where there never was any', () => {
+  it('get an initial channel only if none was ever created', () => {
     const first = { first: true as const };
     expect(run([createChannel('General', first)]).events).to.have.length(1);
     from(createChannel('Other'))
@@ -198,7 +198,7 @@ describe('channels', () => {
       .thenNothing();
   });
 
-  it('have no more members than there may be of all, and have room again for those that are taken out', () => {
+  it('are limited in their total members, and free the places of removed ones', () => {
     const most = Array.from({ length: 90_000 }, (_, at) => `user-${at}`);
     const { state } = run([createChannel('General', { members: most })]);
     const other = createChannel('other', { members: most.slice(0, 1000) });
@@ -217,7 +217,7 @@ describe('channels', () => {
     }
   });
 
-  it('live without their names once those are erased: nobody has such a name', () => {
+  it('may lose their names by erasure, without reserving the empty name', () => {
     const [created] = run([createChannel()]).events;
     const erased = { ...created!, data: { ...created!.data, secret: { name: '' } } } as typeof created;
     const twice = { ...erased!, data: { ...erased!.data, channelId: 'other' } } as typeof created;
@@ -247,7 +247,7 @@ describe('channels', () => {
     id.map(eraseChannel),
   );
 
-  it('have names of their own and their creators in, whatever is done; what is done again is done already', () => {
+  it('have unique names and their creator as a member under any commands, and repeated commands have no effect', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         const fresh = commands.filter(

@@ -1,4 +1,4 @@
-/** The rules of conversations of two. */
+/** Direct conversations between two users. */
 import { expect } from 'chai';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
@@ -8,20 +8,20 @@ import { specOf } from '../../support/decider-spec.js';
 const { given, run } = specOf(conversation);
 
 describe('a conversation', () => {
-  it('is the same whoever of the two begins it', () => {
+  it('has the same id in either order of its participants', () => {
     expect(conversationOf(BOB, ADA)).to.equal(DIRECT);
     expect(participantsOf(DIRECT)).to.deep.equal([ADA, BOB]);
     expect(isDirect(DIRECT)).to.equal(true);
     expect(isDirect('general')).to.equal(false);
   });
 
-  it('is of nobody whose ids are not sorted, or the same', () => {
+  it('has no participants if its ids are unsorted, equal or invalid', () => {
     expect(participantsOf(`dm:${BOB}_${ADA}`)).to.equal(undefined);
     expect(participantsOf(conversationOf(ADA, ADA))).to.equal(undefined);
     expect(participantsOf('dm:ada_bob')).to.equal(undefined);
   });
 
-  it('is begun once, by one of the two', () => {
+  it('is started once, by one of its participants', () => {
     given()
       .when(startConversation(BOB))
       .then({

@@ -1,4 +1,4 @@
-/** What files may be called, and what each type begins with. */
+/** File types and names: allowed extensions and their signatures. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
@@ -14,7 +14,7 @@ const FILES = ['pdf', 'txt', 'md', 'markdown', 'csv', 'json', 'zip'].concat([
   'pptx',
 ]);
 const IMAGES = ['jpg', 'jpeg', 'png', 'webp', 'svg'];
-/** Whose bytes are told by a signature: what begins otherwise is not of the type. */
+/** Types with a signature; other bytes are rejected. */
 const SIGNED = [...FILES, ...IMAGES].filter((each) => !['txt', 'md', 'markdown', 'csv', 'json'].includes(each));
 
 const OPEN_XML = ['docx', 'xlsx', 'pptx'];
@@ -22,8 +22,8 @@ const COMPOUND = ['doc', 'xls', 'ppt'];
 
 const text = (content: string) => Buffer.from(content);
 
-describe('the types of files', () => {
-  it('are those of the contract: files as files, images as images', () => {
+describe('file types', () => {
+  it('are allowed by purpose: documents as files, pictures as images', () => {
     for (const each of FILES) {
       expect(typeOf(each, 'file'), each).to.be.a('string');
       expect(typeOf(each, 'image'), each).to.equal(undefined);
@@ -41,11 +41,11 @@ describe('the types of files', () => {
       expect(typeOf(each, 'file') ?? typeOf(each, 'image')).not.to.match(/html|javascript/);
   });
 
-  it('fit what begins as theirs', () => {
+  it('match the signatures of their samples', () => {
     for (const [each, bytes] of Object.entries(SAMPLES)) expect(fitsType(each, bytes), each).to.equal(true);
   });
 
-  it('fit nothing that begins otherwise', () => {
+  it('reject other signatures', () => {
     const html = text('<!DOCTYPE html><script>alert(1)</script>');
     for (const each of SIGNED) {
       expect(fitsType(each, html), each).to.equal(false);
@@ -53,23 +53,23 @@ describe('the types of files', () => {
       for (const [other, bytes] of Object.entries(SAMPLES))
         if (typeOf(other, 'file') !== typeOf(each, 'file') || IMAGES.includes(each) !== IMAGES.includes(other))
           if (!bytes.equals(SAMPLES[each]!))
-            expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(mayBeginSo(each, other));
+            expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(mayShareSignature(each, other));
     }
   });
 
-  it('take Office Open XML that a password protects, which is a compound file, and no such archive', () => {
+  it('accept password-protected Office Open XML, which is a compound file, but not in archives', () => {
     const encrypted = Buffer.from('d0cf11e0a1b11ae1', 'hex');
     for (const each of OPEN_XML) expect(fitsType(each, encrypted), each).to.equal(true);
     for (const each of ['zip', 'pdf', 'txt', 'png']) expect(fitsType(each, encrypted), each).to.equal(false);
   });
 
-  it('do not take what has its signature further on', () => {
+  it('reject a signature that is not at the start', () => {
     for (const each of SIGNED) expect(fitsType(each, Buffer.concat([text('x'), SAMPLES[each]!])), each).to.equal(false);
     expect(fitsType('png', text('GIF89a/*'))).to.equal(false);
     expect(fitsType('pdf', text('<html>%PDF-1.7'))).to.equal(false);
   });
 
-  it('do not take for a text what is something else', () => {
+  it('reject binary content as text', () => {
     for (const each of ['txt', 'md', 'csv', 'json']) {
       for (const other of SIGNED.filter((one) => one !== 'svg'))
         expect(fitsType(each, SAMPLES[other]!), `${other} as ${each}`).to.equal(false);
@@ -79,7 +79,7 @@ describe('the types of files', () => {
     expect(fitsType('txt', Buffer.from('fffe480069000000', 'hex'))).to.equal(true);
   });
 
-  it('take an SVG behind what may stand before it, and no other document', () => {
+  it('accept SVG after an XML prolog, and no other documents', () => {
     const good = [
       '\ufeff<svg>',
       '<?xml version="1.0"?>\n<!-- drawn -->\n<svg viewBox="0 0 1 1">',
@@ -91,12 +91,12 @@ describe('the types of files', () => {
     for (const each of bad) expect(fitsType('svg', text(each)), each).to.equal(false);
   });
 
-  it('look at an SVG of nothing but beginnings of comments in no time', () => {
+  it('reject an SVG of only comment openings in linear time', () => {
     for (const each of ['<!--', '<?', '<!DOCTYPE svg [', '<!---->', ' '])
       expect(fitsType('svg', text(each.repeat(HEAD_BYTES)).subarray(0, HEAD_BYTES)), each).to.equal(false);
   });
 
-  it('tell a thumbnail by its bytes', () => {
+  it('detect the image type of a thumbnail', () => {
     expect(['jpg', 'png', 'webp', 'svg', 'pdf'].map((each) => imageTypeOf(SAMPLES[each]!))).to.deep.equal([
       'image/jpeg',
       'image/png',
@@ -107,16 +107,15 @@ describe('the types of files', () => {
   });
 });
 
-/** Archives are archives, and Office's were ever of two kinds. */
-/** Whether files of one type may begin as the samples of another. */
-function mayBeginSo(one: string, other: string): boolean {
+/** Whether files of one type may start like samples of the other: archives, or the two kinds of Office files. */
+function mayShareSignature(one: string, other: string): boolean {
   const kinds = [['zip', ...OPEN_XML], COMPOUND, ['jpg', 'jpeg']];
   if (OPEN_XML.includes(one) && COMPOUND.includes(other)) return true;
   return kinds.some((kind) => kind.includes(one) && kind.includes(other));
 }
 
-describe('the names of files', () => {
-  it('are the last part of a path, as people read it', () => {
+describe('file names', () => {
+  it('are the last path segment without control and bidi characters', () => {
     const tidy = {
       'plan.pdf': 'plan.pdf',
       ' Plan für Mai.PDF ': 'Plan für Mai.PDF',
@@ -132,19 +131,19 @@ describe('the names of files', () => {
       expect(tidyFileName(name), name).to.equal(undefined);
   });
 
-  it('have an extension, in any case, with something before it', () => {
+  it('have an extension after a non-empty name, in any case', () => {
     expect(['a.PDF', 'a.tar.zip', 'a.b'].map(extensionOf)).to.deep.equal(['pdf', 'zip', 'b']);
     for (const name of ['pdf', '.pdf', 'a.', 'a.pdf.', 'a.p df', 'a..pdf', 'a.pdf '])
       expect(extensionOf(name), name).to.equal(undefined);
   });
 
-  it('say which file is stored by one, and nothing of what was never stored', () => {
+  it('contain the file id if they are stored names', () => {
     expect(fileIdOf(storedName(1_767_225_600_000, FILE, 'pdf'))).to.equal(FILE);
     for (const name of [`1-${FILE}`, `${FILE}.pdf`, `1-${FILE}.pdf/..`, `../1-${FILE}.pdf`, '', '1-x.pdf'])
       expect(fileIdOf(name), name).to.equal(undefined);
   });
 
-  it('are tidied once for all, and never a path', () => {
+  it('are normalized idempotently and never contain a path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const tidy = tidyFileName(name);

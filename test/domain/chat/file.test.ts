@@ -1,4 +1,4 @@
-/** The rules of files and images. */
+/** The life cycle of files and images: attached, detached, reviewed and discarded. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
@@ -19,7 +19,7 @@ import {
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(file);
-const after = (...commands: readonly FileCommand[]) => given(...run(commands).events);
+const givenCommands = (...commands: readonly FileCommand[]) => given(...run(commands).events);
 const DAY = UNATTACHED_MS;
 
 const attached = (holderId: string, messageId = holderId) => ({
@@ -34,136 +34,136 @@ const discarded = (reason: 'unattached' | 'deleted', discardedAt: number) => ({
   type: 'FileDiscarded' as const,
   data: { fileId: FILE, reason, discardedAt },
 });
-const kept = (keptAt: number) => ({ type: 'FileKept' as const, data: { fileId: FILE, keptAt } });
+const reviewed = (keptAt: number) => ({ type: 'FileKept' as const, data: { fileId: FILE, keptAt } });
 
 describe('a file', () => {
   it('is uploaded once', () => {
-    after(upload()).when(upload()).thenRejected('chat/file-exists', { kind: 'conflict' });
+    givenCommands(upload()).when(upload()).thenRejected('chat/file-exists', { kind: 'conflict' });
   });
 
-  it('hangs on a message and on a reply, on each once', () => {
-    after(upload()).when(attach('m')).then(attached('m'));
-    after(upload()).when(attach('m.r')).then(attached('m.r', 'm'));
-    after(upload(), attach('m'))
+  it('can be attached to a message and to a reply, once each', () => {
+    givenCommands(upload()).when(attach('m')).then(attached('m'));
+    givenCommands(upload()).when(attach('m.r')).then(attached('m.r', 'm'));
+    givenCommands(upload(), attach('m'))
       .when(attach('m', { by: BOB }))
       .thenNothing();
   });
 
-  it('hangs on no more messages than whoever wants to read it can look at', () => {
+  it('can be attached to a limited number of messages', () => {
     const many = Array.from({ length: MAX_HOLDERS }, (_, index) => attach(`m${index}`));
-    after(upload(), ...many)
+    givenCommands(upload(), ...many)
       .when(attach('one more'))
       .thenRejected('chat/file-on-too-many-messages');
-    after(upload(), ...many)
+    givenCommands(upload(), ...many)
       .when(attach('m0'))
       .thenNothing();
   });
 
-  it('hangs on messages of its uploader however many others have hung it on theirs, and the other way round', () => {
+  it('limits attachments by its uploader and by others separately', () => {
     const by = (who: string) =>
       Array.from({ length: MAX_HOLDERS }, (_, index) => attach(`${who}${index}`, { by: who }));
-    const others = after(upload(), ...by(BOB));
+    const others = givenCommands(upload(), ...by(BOB));
     others.when(attach('own')).then(attached('own'));
     for (const who of [BOB, CYD])
       others.when(attach('one more', { by: who })).thenRejected('chat/file-on-too-many-messages');
     const more = { ...attached('other'), data: { ...attached('other').data, by: BOB } };
-    after(upload(), ...by(ADA))
+    givenCommands(upload(), ...by(ADA))
       .when(attach('other', { by: BOB }))
       .then(more);
-    after(upload(), ...by(BOB), ...by(ADA))
+    givenCommands(upload(), ...by(BOB), ...by(ADA))
       .when(attach('own'))
       .thenRejected('chat/file-on-too-many-messages');
   });
 
-  it('is hung by one person only so often, taken away again or not: all that was is read with it', () => {
+  it('limits attachments per user, including detached ones', () => {
     const again = Array.from({ length: MAX_ATTACHMENTS }, (_, n) => [attach(`m${n}`), detach(`m${n}`, NOON)]);
-    const often = after(upload(), ...again.flat());
+    const often = givenCommands(upload(), ...again.flat());
     often.when(attach('one more')).thenRejected('chat/file-hung-too-often');
     often.when(attach('m0', { by: BOB })).then({ ...attached('m0'), data: { ...attached('m0').data, by: BOB } });
   });
 
-  it('can hang on nothing where it never was, or is no more', () => {
+  it('cannot be attached before its upload or after it is discarded', () => {
     given().when(attach('m')).thenRejected('chat/file-not-found', { kind: 'not-found' });
-    after(upload(), attach('m'), release({ messageId: 'm' }))
+    givenCommands(upload(), attach('m'), release({ messageId: 'm' }))
       .when(attach('n'))
       .thenRejected('chat/file-not-found');
   });
 
-  it('goes with the last message that holds it', () => {
-    after(upload(), attach('m'), attach('n'))
+  it('is discarded with the last message that holds it', () => {
+    givenCommands(upload(), attach('m'), attach('n'))
       .when(release({ messageId: 'm' }))
       .then(detached('m', NOON + 3));
-    after(upload(), attach('m'))
+    givenCommands(upload(), attach('m'))
       .when(release({ messageId: 'm' }))
       .then(detached('m', NOON + 3), discarded('deleted', NOON + 3));
-    after(upload(), attach('m'), attach('n'), release({ messageId: 'm' }))
+    givenCommands(upload(), attach('m'), attach('n'), release({ messageId: 'm' }))
       .when(release({ messageId: 'n' }))
       .then(detached('n', NOON + 3), discarded('deleted', NOON + 3));
-    after(upload(), attach('m'))
+    givenCommands(upload(), attach('m'))
       .when(release({ messageId: 'other' }))
       .thenNothing();
   });
 
-  it('goes with a message whose reply holds it, and with the reply', () => {
-    const gone = [detached('m.r', NOON + 3, 'm'), discarded('deleted', NOON + 3)];
-    after(upload(), attach('m.r'))
+  it('is discarded with a reply that holds it, or with the parent of the reply', () => {
+    const discardedEvents = [detached('m.r', NOON + 3, 'm'), discarded('deleted', NOON + 3)];
+    givenCommands(upload(), attach('m.r'))
       .when(release({ messageId: 'm' }))
-      .then(...gone);
-    after(upload(), attach('m.r'))
+      .then(...discardedEvents);
+    givenCommands(upload(), attach('m.r'))
       .when(release({ holderId: 'm.r' }))
-      .then(...gone);
-    after(upload(), attach('m.r'))
+      .then(...discardedEvents);
+    givenCommands(upload(), attach('m.r'))
       .when(release({ holderId: 'm' }))
       .thenNothing();
   });
 
-  it('goes with the last channel that it hangs in, an image with its own', () => {
-    after(upload(), attach('m'), attach('n', { channelId: 'other' }))
+  it('is discarded with the last channel that holds it, an image with its own channel', () => {
+    givenCommands(upload(), attach('m'), attach('n', { channelId: 'other' }))
       .when(release({ channelId: CHANNEL }))
       .then(detached('m', NOON + 3));
-    after(upload({ channelId: CHANNEL }))
+    givenCommands(upload({ channelId: CHANNEL }))
       .when(release({ channelId: CHANNEL }))
       .then(discarded('deleted', NOON + 3));
-    after(upload())
+    givenCommands(upload())
       .when(release({ channelId: CHANNEL }))
       .thenNothing();
   });
 
-  it('is taken back within a day by whoever has edited it away', () => {
-    after(upload(), attach('m'))
+  it('can be attached again within a day after an edit detached it', () => {
+    givenCommands(upload(), attach('m'))
       .when(detach('m'))
       .then(detached('m', NOON + 2));
-    after(upload()).when(detach('m')).thenNothing();
-    after(upload(), attach('m'), detach('m')).when(attach('m')).then(attached('m'));
-    after(upload(), attach('m'), detach('m'))
+    givenCommands(upload()).when(detach('m')).thenNothing();
+    givenCommands(upload(), attach('m'), detach('m')).when(attach('m')).then(attached('m'));
+    givenCommands(upload(), attach('m'), detach('m'))
       .when(review([], NOON + 1 + DAY))
       .thenNothing();
-    after(upload(), attach('m'), detach('m'))
+    givenCommands(upload(), attach('m'), detach('m'))
       .when(review([], NOON + 2 + DAY))
       .then(discarded('unattached', NOON + 2 + DAY));
   });
 
-  it('is discarded a day after it was uploaded where it hangs on nothing', () => {
-    after(upload())
+  it('is discarded a day after upload if it is not attached', () => {
+    givenCommands(upload())
       .when(review([], NOON + DAY - 1))
       .thenNothing();
-    after(upload())
+    givenCommands(upload())
       .when(review([], NOON + DAY))
       .then(discarded('unattached', NOON + DAY));
   });
 
-  it('is kept where what it hangs on was said, and let go of what never was', () => {
+  it('is kept in a review if its message exists, and detached otherwise', () => {
     const then = NOON + 1 + DAY;
-    after(upload(), attach('m')).when(review([], then)).then(kept(then));
-    after(upload(), attach('m'))
+    givenCommands(upload(), attach('m')).when(review([], then)).then(reviewed(then));
+    givenCommands(upload(), attach('m'))
       .when(review(['m'], then))
       .then(detached('m', then), discarded('unattached', then));
-    after(upload(), attach('m'), attach('n'))
+    givenCommands(upload(), attach('m'), attach('n'))
       .when(review(['m'], then))
-      .then(detached('m', then), kept(then));
+      .then(detached('m', then), reviewed(then));
   });
 
-  it('is discarded once, and touched by nothing after it', () => {
+  it('is discarded once, after which nothing changes', () => {
     const holders = fc.constantFrom('m', 'm.r', 'n');
     const commands = fc.oneof(
       holders.map((holder) => attach(holder)),
@@ -171,7 +171,7 @@ describe('a file', () => {
       holders.map((messageId) => release({ messageId })),
       holders.map((holderId) => release({ holderId })),
       fc.constant(release({ channelId: CHANNEL })),
-      fc.tuple(fc.subarray(['m', 'm.r', 'n']), fc.nat(3)).map(([gone, days]) => review(gone, NOON + days * DAY)),
+      fc.tuple(fc.subarray(['m', 'm.r', 'n']), fc.nat(3)).map(([missing, days]) => review(missing, NOON + days * DAY)),
     );
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 30 }), (tried) => {

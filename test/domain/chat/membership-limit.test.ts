@@ -1,4 +1,4 @@
-/** How many members all channels may have together: nobody takes the room of all others, and it is never full for all. */
+/** The limit of members over all channels: no user can exhaust it for others. */
 import { expect } from 'chai';
 import {
   exceedsMemberLimit,
@@ -14,7 +14,7 @@ const channel = (createdBy: string, count: number) => ({
   createdBy,
   members: Array.from({ length: count }, () => createdBy),
 });
-/** As if there were channels of so many, each counting as 40 more. */
+/** Counts as if channels of these totals existed; each channel counts as 40 extra members. */
 const memberships = (of: Readonly<Record<string, number>>): MembershipCount => ({
   all: Object.values(of).reduce((sum, each) => sum + each, 0),
   of: Object.entries(of).reduce((map, [name, each]) => map.set(name, each), PersistentMap.empty<number>()),
@@ -23,7 +23,7 @@ const isFull = (of: Readonly<Record<string, number>>, count: number, isAdmin = f
   exceedsMemberLimit(memberships(of), undefined, channel(ADA, count), isAdmin);
 
 describe('the members of all channels', () => {
-  it('are counted by who made the channels, each of which counts as 40 more', () => {
+  it('are counted by channel creator, with 40 extra per channel', () => {
     const [one, larger] = [channel(ADA, 3), channel(ADA, 5)];
     let state = updateCount(updateCount(noMembers, undefined, one), undefined, channel(BOB, 1));
     expect([state.all, state.of.get(ADA), state.of.get(BOB)]).to.deep.equal([84, 43, 41]);
@@ -33,19 +33,19 @@ describe('the members of all channels', () => {
     expect([state.all, state.of.has(ADA)]).to.deep.equal([41, false]);
   });
 
-  it('may be so many in what one person made that ten times as many are left for all others', () => {
+  it('leave ten times as many places for others as one user takes', () => {
     expect(isFull({ ada: 90_000 }, 860)).to.equal(false);
     expect(isFull({ ada: 90_000 }, 990)).to.equal(true);
     expect(isFull({ bob: 990_000 }, 860)).to.equal(false);
     expect(isFull({ bob: 990_000 }, 990)).to.equal(true);
   });
 
-  it('may be all in what admins make, and no more', () => {
+  it('may use all places in channels of admins', () => {
     expect(isFull({ ada: 990_000 }, 9960, true)).to.equal(false);
     expect(isFull({ ada: 990_000 }, 9961, true)).to.equal(true);
   });
 
-  it('may always become fewer', () => {
+  it('may always be reduced', () => {
     const [was, is] = [channel(ADA, 3), channel(ADA, 2)];
     const over = memberships({ ada: 2 * MAX_MEMBERS });
     expect(exceedsMemberLimit(over, was, is, false)).to.equal(false);

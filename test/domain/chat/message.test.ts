@@ -1,4 +1,4 @@
-/** The rules of messages: whose they are, what becomes of them, their reactions and their threads. */
+/** Message rules: authorship, life cycle, reactions and threads. */
 import { expect } from 'chai';
 import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
@@ -31,7 +31,7 @@ const hello = postMessage('hello');
 const attachment = { filename: '1-a.txt', originalName: 'a.txt', contentType: 'text/plain', size: 1 };
 
 describe('a message', () => {
-  it('is posted as it is said', () => {
+  it('is posted with its content', () => {
     given()
       .when({ ...hello, quotedMessageId: 'q' })
       .then({
@@ -47,7 +47,7 @@ describe('a message', () => {
       });
   });
 
-  it('says something, or has something hanging on it', () => {
+  it('must have text, an attachment or an image', () => {
     given().when(postMessage(' \n\u200b\u2800')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
@@ -58,13 +58,13 @@ describe('a message', () => {
       expect(run([{ ...hello, body }]).events).to.have.length(1);
   });
 
-  it('is edited by its author alone, admins included', () => {
+  it('can be edited by its author only, not even by admins', () => {
     from(hello).when(editMessage('hi', BOB)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
     const { state } = run([hello, editMessage('hi')]);
     expect(state).to.deep.include({ body: saying('hi'), updatedAt: NOON + 1, createdAt: NOON });
   });
 
-  it('is told whole when it is edited, pinned or unpinned', () => {
+  it('repeats its whole state when edited, pinned or unpinned', () => {
     const history = [hello, react('+1'), postReply('yes'), pin()];
     const whole = {
       messageId: 'm',
@@ -102,11 +102,11 @@ describe('a message', () => {
       });
   });
 
-  it('is not edited by what it says already', () => {
+  it('does not change when edited to equal content', () => {
     from(hello).when(editMessage('hello')).thenNothing();
   });
 
-  it('is deleted by its author, or by an admin', () => {
+  it('can be deleted by its author or an admin', () => {
     from(hello)
       .when(deleteMessage(asUser(BOB)))
       .thenRejected('chat/not-the-author', { kind: 'forbidden' });
@@ -126,7 +126,7 @@ describe('a message', () => {
         });
   });
 
-  it('takes fifty different reactions of one person, and those of others besides', () => {
+  it('limits a user to fifty different reactions', () => {
     const many = Array.from({ length: 50 }, (_, index) => react(`r${index}`));
     const { events } = run([hello, ...many]);
     expect(events).to.have.length(51);
@@ -140,7 +140,7 @@ describe('a message', () => {
     expect(run([others, unreact('r0'), react('r50')], events).events).to.have.length(54);
   });
 
-  it('is not there before it is posted, nor once it is deleted', () => {
+  it('is not found before it is posted or after it is deleted', () => {
     const commands = [
       editMessage('hi'),
       deleteMessage(),
@@ -161,7 +161,7 @@ describe('a message', () => {
     expect(run([hello, deleteMessage(), hello]).events).to.have.length(2);
   });
 
-  it('is pinned once, and keeps when', () => {
+  it('is pinned once and keeps its pin time', () => {
     from(hello, pin())
       .when(pin(ADA, NOON + 99))
       .thenNothing();
@@ -170,7 +170,7 @@ describe('a message', () => {
     from(hello, pin(), unpin()).when(unpin()).thenNothing();
   });
 
-  it('of two alone is not pinned, and has no thread', () => {
+  it('in a direct conversation cannot be pinned and has no thread', () => {
     const direct = { ...hello, channelId: DIRECT };
     for (const command of [pin(), unpin(), postReply('yes')])
       from(direct).when(command).thenRejected('chat/not-in-direct-messages', { kind: 'invalid' });

@@ -1,4 +1,4 @@
-/** Who is called by what is said. */
+/** Mentions in message text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mentionsOf, nameKey } from '../../../domain/chat/names.js';
@@ -32,18 +32,18 @@ describe('mentions', () => {
     it(`of ${JSON.stringify(content)} are ${expected.join(', ') || 'none'}`, () =>
       expect(of(content)).to.deep.equal(expected));
 
-  it('are few, and found quickly, whatever is written', () => {
-    let asked = 0;
+  it('are limited and found in linear time for any text', () => {
+    let lookups = 0;
     const find = () => {
-      asked++;
+      lookups++;
       return undefined;
     };
     for (const text of ['@a '.repeat(2666), '@ '.repeat(4000), `@${'a.'.repeat(4000)}`, '@'.repeat(8000)])
       mentionsOf(text, find);
-    expect(asked).to.be.at.most(4 * 200 * 16);
+    expect(lookups).to.be.at.most(4 * 200 * 16);
   });
 
-  it('are found for every name by itself, in any case', () => {
+  it('match every user name exactly, in any case', () => {
     const name = fc
       .stringMatching(/^[\p{L}\p{N}][\p{L}\p{N} .-]{0,20}[\p{L}\p{N}]$/u)
       .map((each) => each.normalize('NFC'));

@@ -1,4 +1,4 @@
-/** The state of a sign-in by way of a provider comes back once. */
+/** The state parameter of an OAuth sign-in can be used once. */
 import { oauth } from '../../../domain/chat/oauth.js';
 import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -10,8 +10,8 @@ const returned = {
   data: { stateId: 'digest', provider: 'google', returnedAt: NOON },
 } as const;
 
-describe('the state of a sign-in by way of a provider', () => {
-  it('comes back once', () => {
+describe('the state of an OAuth sign-in', () => {
+  it('can be used once', () => {
     given().when(spend).then(returned);
     given(returned).when(spend).thenRejected('chat/state-spent');
   });

@@ -1,4 +1,4 @@
-/** The rules of links: the newest of a purpose, once, in its time; five mails in a quarter of an hour. */
+/** One-time links: the newest per purpose is valid once until it expires; at most five emails in 15 minutes. */
 import { expect } from 'chai';
 import { address, linkWith } from '../../../domain/chat/one-time-links.js';
 import {
@@ -17,8 +17,8 @@ import { specOf } from '../../support/decider-spec.js';
 const { given, after } = specOf(address);
 const eve = { userId: undefined, email: 'eve@example.org' };
 
-describe('the links of an address', () => {
-  it('are asked for by users, and by those who may become one', () => {
+describe('the one-time links of an address', () => {
+  it('can be requested for users and unknown addresses', () => {
     given().when(requestLink('one')).then(linkRequested('one'));
     given()
       .when(requestLink('one', NOON, eve))
@@ -36,7 +36,7 @@ describe('the links of an address', () => {
         .thenRejected('chat/bad-link', { kind: 'unauthenticated' });
   });
 
-  it('work within their time', () => {
+  it('expire', () => {
     const life = 15 * MINUTE;
     given(linkRequested('one'))
       .when(spendLink('one', NOON + life - 1))
@@ -48,7 +48,7 @@ describe('the links of an address', () => {
     expect(linkWith(state, { purpose: 'magic-link', linkId: 'one', now: NOON + life })).to.equal(undefined);
   });
 
-  it('are followed by a newer one of the same purpose, and by no other', () => {
+  it('are replaced by a newer one of the same purpose only', () => {
     given(linkRequested('one'), linkRequested('two')).when(spendLink('one')).thenRejected('chat/bad-link');
     given(linkRequested('one'), linkRequested('two')).when(spendLink('two')).then(linkSpent('two'));
     const both = [linkRequested('one'), linkRequested('two', NOON, { purpose: 'reset' })];
@@ -61,11 +61,11 @@ describe('the links of an address', () => {
     given(...both)
       .when(spendLink('two', NOON, 'reset'))
       .then(linkSpent('two', NOON, 'reset'));
-    // What is told late of an older one changes nothing of the newer.
+    // A late event of an older link does not affect the newer one.
     given(linkRequested('one'), linkRequested('two'), linkSpent('one')).when(spendLink('two')).then(linkSpent('two'));
   });
 
-  it('are five in a quarter of an hour, of whatever purpose; of more there is no word', () => {
+  it('are silently limited to five in 15 minutes over all purposes', () => {
     const five = [0, 1, 2, 3, 4].map((n) =>
       linkRequested(`${n}`, NOON + n * MINUTE, { purpose: n % 2 ? 'reset' : 'magic-link' }),
     );
@@ -75,14 +75,14 @@ describe('the links of an address', () => {
     given(...five)
       .when(requestLink('six', NOON + 15 * MINUTE))
       .then(linkRequested('six', NOON + 15 * MINUTE));
-    // A clock that was set back by an hour lets nobody wait for that hour.
+    // A clock set back by an hour does not block requests for an hour.
     given(...five)
       .when(requestLink('six', NOON - 60 * MINUTE))
       .then(linkRequested('six', NOON - 60 * MINUTE));
-    expect(after([...five, linkRequested('late', NOON + 60 * MINUTE)]).recent).to.have.length(1);
+    expect(after([...five, linkRequested('seven', NOON + 60 * MINUTE)]).recent).to.have.length(1);
   });
 
-  it('are told of once, when they were mailed, or never will be', () => {
+  it('record once whether they were mailed', () => {
     given(linkRequested('one')).when(recordMail('one', true)).then(linkMailed('one'));
     given(linkRequested('one')).when(recordMail('one', false)).then(linkNotMailed('one'));
     for (const done of [linkMailed('one'), linkNotMailed('one'), linkSpent('one'), linkRequested('two')])

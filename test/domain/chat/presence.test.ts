@@ -1,4 +1,4 @@
-/** The rules of presence: streams open and close, and users have their say. */
+/** Presence rules: status follows open streams, unless the user has set it. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type PresenceCommand, presence, STATUSES, type Status } from '../../../domain/chat/presence.js';
@@ -22,14 +22,14 @@ const disconnect = (at = 'a', now = NOON): PresenceCommand => ({
 const after = (...commands: readonly PresenceCommand[]) => run(commands).state;
 
 describe('the presence of a user', () => {
-  it('is offline without a stream, online with the first, and offline again after the last', () => {
+  it('is offline without a stream, online with the first, and offline after the last', () => {
     expect(after().status).to.equal('offline');
     expect(after(connect()).status).to.equal('online');
     expect(after(connect('a'), connect('b'), disconnect('a')).status).to.equal('online');
     expect(after(connect('a'), connect('b'), disconnect('a'), disconnect('b')).status).to.equal('offline');
   });
 
-  it('is what was set by hand until something else is, or the last stream closes', () => {
+  it('keeps a status set by the user until it is changed or the last stream closes', () => {
     expect(after(connect(), set('away')).status).to.equal('away');
     expect(after(connect(), set('away'), connect('b'), disconnect('b')).status).to.equal('away');
     expect(after(set('away'), connect()).status).to.equal('away');
@@ -38,7 +38,7 @@ describe('the presence of a user', () => {
     expect(after(connect(), set('away'), disconnect(), connect()).status).to.equal('online');
   });
 
-  it('is written only where something changes', () => {
+  it('emits an event only on a change', () => {
     const { events } = run([
       connect(),
       connect(),
@@ -55,13 +55,13 @@ describe('the presence of a user', () => {
     ]);
   });
 
-  it('was last seen when its status became what it is', () => {
+  it('was last seen when its status last changed', () => {
     const state = after(connect('a', NOON), connect('b', NOON + 1), disconnect('a', NOON + 2));
     expect(state.lastSeen).to.equal(NOON);
     expect(after(connect('a', NOON), disconnect('a', NOON + 3)).lastSeen).to.equal(NOON + 3);
   });
 
-  it('is told whole by the last event alone, whatever came before', () => {
+  it('is completely described by its last event', () => {
     const place = fc.constantFrom('a', 'b', 'c');
     const command = fc.oneof(
       fc.constantFrom(...STATUSES).map((status) => set(status)),

@@ -1,4 +1,4 @@
-/** The rules about the people of the chat: one of each email and name, and never without an admin. */
+/** Roster rules: unique emails and names, and never without an admin. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -33,12 +33,12 @@ import { specOf } from '../../support/decider-spec.js';
 const { given, after, run } = specOf(roster);
 
 describe('the roster', () => {
-  it('lets in whoever signs in first, and once', () => {
+  it('adds a user once at the first sign-in', () => {
     given().when(signIn('bob')).then(added('bob'));
     given(added('bob')).when(signIn('bob')).thenNothing();
   });
 
-  it('refuses who registers or is added with an email that is there', () => {
+  it('rejects registration or invitation of a known email', () => {
     given(admin('ada'), added('bob')).when(register('bob')).thenRejected('chat/user-exists', { kind: 'invalid' });
     given(admin('ada'), added('bob')).when(add('bob')).thenRejected('chat/user-exists', { kind: 'invalid' });
     given(admin('ada'))
@@ -46,7 +46,7 @@ describe('the roster', () => {
       .then(added('bob', { how: 'register' }));
   });
 
-  it('refuses what is no email', () => {
+  it('rejects invalid emails', () => {
     for (const email of [
       '',
       'ada',
@@ -71,7 +71,7 @@ describe('the roster', () => {
       );
   });
 
-  it('lets admins add people, and admins only', () => {
+  it('lets only admins add users', () => {
     given(admin('ada'))
       .when(add('bob'))
       .then(added('bob', { how: 'admin', by: 'ada' }));
@@ -84,7 +84,7 @@ describe('the roster', () => {
         .thenRejected('chat/not-admin', { kind: 'forbidden' });
   });
 
-  it('makes the names of newcomers unique by a number, without regard to case', () => {
+  it('makes names of new users unique by a numeric suffix, ignoring case', () => {
     const like = (userId: string) => signIn(userId, 'Ann');
     const { state } = run([like('ann'), signIn('a2', 'ANN'), signIn('a3', 'ann')]);
     expect(['ann', 'a2', 'a3'].map((id) => nameOf(state, id))).to.deep.equal(['Ann', 'ANN2', 'ann3']);
@@ -95,7 +95,7 @@ describe('the roster', () => {
     expect(nameOf(run([signIn('y', ' \n ')]).state, 'y')).to.equal('user');
   });
 
-  it('renames to what is free, of 1 to 64 characters', () => {
+  it('allows renaming to an unused name of 1 to 64 characters', () => {
     given(added('bob')).when(rename('bob', '  Bob \n B ')).then(renamed('bob', 'Bob B'));
     given(added('bob')).when(rename('bob', 'B\ud83d b')).then(renamed('bob', 'B b'));
     given(added('bob')).when(rename('bob', 'bob')).thenNothing();
@@ -105,7 +105,7 @@ describe('the roster', () => {
       .then(renamed('bob', '🦉'.repeat(64)));
     for (const wrong of ['', ' \t', '\u200b \u3164', '\u2800', 'x'.repeat(65)])
       given(added('bob')).when(rename('bob', wrong)).thenRejected('chat/bad-name', { kind: 'invalid' });
-    // From when these were two: who was called so first is, whatever becomes of the other.
+    // Equivalent names from an earlier release: the first user keeps the name.
     given(added('ann'), added('bob'), renamed('bob', 'ann\u200b'), renamed('bob', 'bob'), added('cyd'))
       .when(rename('cyd', 'Ann'))
       .thenRejected('chat/name-taken', { kind: 'invalid' });
@@ -126,7 +126,7 @@ describe('the roster', () => {
     given(added('ann'), renamed('ann', 'Anna'), added('bob')).when(rename('bob', 'ann')).then(renamed('bob', 'ann'));
   });
 
-  it('changes roles for admins', () => {
+  it('lets only admins change roles', () => {
     given(admin('ada'), added('bob')).when(changeRole('bob', true)).then(roleChanged('bob', true));
     given(admin('ada'), admin('bob')).when(changeRole('bob', true)).thenNothing();
     given(admin('ada')).when(changeRole('nobody', true)).thenRejected('chat/unknown-user', { kind: 'invalid' });
@@ -135,7 +135,7 @@ describe('the roster', () => {
       .thenRejected('chat/not-admin', { kind: 'forbidden' });
   });
 
-  it('is never without an admin', () => {
+  it('never loses its last admin', () => {
     for (const command of [changeRole('ada', false), remove('ada'), leave('ada'), eraseUser('ada')])
       given(admin('ada'), added('bob')).when(command).thenRejected('chat/last-admin', { kind: 'invalid' });
     const two = [admin('ada'), admin('bob')];
@@ -150,17 +150,17 @@ describe('the roster', () => {
       .then(left('ada'));
   });
 
-  it('removes and lets go; nobody is removed twice', () => {
+  it('removes a user once, and lets a user leave once', () => {
     given(admin('ada'), added('bob')).when(remove('bob')).then(removed('bob'));
-    for (const gone of [removed('bob'), left('bob')]) {
-      given(admin('ada'), added('bob'), gone)
+    for (const departure of [removed('bob'), left('bob')]) {
+      given(admin('ada'), added('bob'), departure)
         .when(remove('bob'))
         .thenRejected('chat/user-not-found', { kind: 'not-found' });
-      given(admin('ada'), added('bob'), gone).when(leave('bob')).thenRejected('chat/user-not-found');
-      const state = after([admin('ada'), added('bob'), gone]);
+      given(admin('ada'), added('bob'), departure).when(leave('bob')).thenRejected('chat/user-not-found');
+      const state = after([admin('ada'), added('bob'), departure]);
       expect(userById(state, 'bob')).to.equal(undefined);
       expect(nameOf(state, 'bob')).to.equal('bob');
-      given(admin('ada'), added('bob'), gone)
+      given(admin('ada'), added('bob'), departure)
         .when({ ...(signIn('bob') as object), userId: 'bob2' } as RosterCommand)
         .then({
           ...added('bob2'),
@@ -169,7 +169,7 @@ describe('the roster', () => {
     }
   });
 
-  it('forgets who is erased, who is gone then too', () => {
+  it('erases users, removing them first', () => {
     given(admin('ada'), added('bob')).when(eraseUser('bob')).then(removed('bob', 'operator'), erased('bob'));
     given(admin('ada'), added('bob'), left('bob')).when(eraseUser('bob')).then(erased('bob'));
     given(admin('ada'), added('bob'), removed('bob'), erased('bob')).when(eraseUser('bob')).thenNothing();
@@ -180,7 +180,7 @@ describe('the roster', () => {
     expect(nameOf(state, 'never was')).to.equal('Deleted user');
   });
 
-  it('stays whole whatever is done in whatever order', () => {
+  it('keeps its invariants under any commands', () => {
     const ids = ['ada', 'bob', 'carol', 'dave'];
     const id = fc.constantFrom(...ids);
     const command: fc.Arbitrary<RosterCommand> = fc.oneof(
@@ -197,17 +197,17 @@ describe('the roster', () => {
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         let state = evolve(roster.initialState, admin('root'));
         commands.forEach((each, index) => {
-          // Nobody gets an id a second time.
+          // User ids are unique.
           const fresh = 'email' in each ? { ...each, userId: `${each.userId}-${index}` } : each;
           const outcome = roster.decide(fresh, state);
           if (!isRejection(outcome)) state = outcome.reduce(evolve, state);
         });
-        const there = [...state.users.values()].filter(({ isGone }) => !isGone);
-        expect(there.filter(({ isAdmin }) => isAdmin)).to.have.length(state.admins);
+        const present = [...state.users.values()].filter(({ isGone }) => !isGone);
+        expect(present.filter(({ isAdmin }) => isAdmin)).to.have.length(state.admins);
         expect(state.admins).to.be.greaterThan(0);
-        expect(state.emails.size).to.equal(there.length);
-        expect(new Set(there.map(({ userName }) => userName.toLowerCase())).size).to.equal(there.length);
-        for (const user of there) expect(userByEmail(state, user.email)).to.equal(user);
+        expect(state.emails.size).to.equal(present.length);
+        expect(new Set(present.map(({ userName }) => userName.toLowerCase())).size).to.equal(present.length);
+        for (const user of present) expect(userByEmail(state, user.email)).to.equal(user);
       }),
     );
   });

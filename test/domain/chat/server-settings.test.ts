@@ -1,4 +1,4 @@
-/** The rules of the server's settings. */
+/** Rules of the server settings. */
 import { server } from '../../../domain/chat/server-settings.js';
 import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -10,13 +10,13 @@ const renamed = (name: string) => ({
   data: { by: 'ada', renamedAt: NOON, secret: { name } },
 });
 
-describe('the server', () => {
-  it('is called otherwise, trimmed', () => given().when(rename(' Office ')).then(renamed('Office')));
-  it('is called what it is called already by nothing', () => {
+describe('the server name', () => {
+  it('is trimmed when changed', () => given().when(rename(' Office ')).then(renamed('Office')));
+  it('does not change to an equal name', () => {
     given().when(rename('Annals')).thenNothing();
     given(renamed('Office')).when(rename('Office')).thenNothing();
   });
-  it('has a name of 1 to 80 characters', () => {
+  it('has 1 to 80 characters', () => {
     for (const name of ['', ' ', '\u200b', 'x'.repeat(81)])
       given().when(rename(name)).thenRejected('chat/bad-server-name', { kind: 'invalid' });
   });

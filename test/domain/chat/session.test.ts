@@ -1,4 +1,4 @@
-/** The rules of sessions: three of them, refresh tokens that are used once, thirty seconds of grace for the second tab. */
+/** Session rules: at most three, rotating refresh tokens, and 30 seconds of grace for concurrent refreshes. */
 import { expect } from 'chai';
 import { activeSessions, session } from '../../../domain/chat/session.js';
 import { ended, MINUTE, NOON, open, opened, refresh, refreshed, WEEK } from '../../support/chat-user-fixtures.js';
@@ -7,8 +7,8 @@ import { specOf } from '../../support/decider-spec.js';
 const { given, after } = specOf(session);
 const SECOND = 1000;
 
-describe('the sessions of a user', () => {
-  it('are three at most: one more ends the oldest', () => {
+describe('the sessions of one user', () => {
+  it('are limited to three, and a new one supersedes the oldest', () => {
     const three = [opened('a', NOON), opened('b', NOON + 1), opened('c', NOON + 2)];
     given(...three.slice(0, 2))
       .when(open('c', NOON + 2))
@@ -18,7 +18,7 @@ describe('the sessions of a user', () => {
       .then(ended('a', 'superseded', NOON + 3), opened('d', NOON + 3));
   });
 
-  it('count those that live only', () => {
+  it('count only while they are not expired', () => {
     const later = NOON + WEEK;
     given(opened('a'), opened('b'), opened('c'), refreshed('c', 1, NOON + MINUTE))
       .when(open('d', later))
@@ -29,18 +29,18 @@ describe('the sessions of a user', () => {
       .thenRejected('chat/session-ended');
   });
 
-  it('stay in the order of their beginning, however they are refreshed', () => {
+  it('keep the order of their start when refreshed', () => {
     const state = after([opened('a', NOON), opened('b', NOON + 1), refreshed('a', 1, NOON + MINUTE)]);
     expect(activeSessions(state, NOON).map(({ id }) => id)).to.deep.equal(['a', 'b']);
   });
 
-  it('end together where the password is another one, but for the one that it opens', () => {
+  it('end when a password change opens a new one', () => {
     given(opened('a'), opened('b'))
       .when(open('c', NOON, { alone: true }))
       .then(ended('a', 'password'), ended('b', 'password'), opened('c'));
   });
 
-  it('go on with another refresh token each time', () => {
+  it('rotate their refresh token', () => {
     given(opened('a'))
       .when(refresh('a', 0, NOON + MINUTE))
       .then(refreshed('a', 1, NOON + MINUTE));
@@ -49,22 +49,22 @@ describe('the sessions of a user', () => {
       .then(refreshed('a', 2, NOON + 2 * MINUTE));
   });
 
-  it('let the token before be used for 30 seconds, which gives the same, and then end', () => {
+  it('accept the previous refresh token for 30 seconds, and end when it is reused later', () => {
     const events = [opened('a'), refreshed('a', 1, NOON + MINUTE)];
     for (const now of [NOON + MINUTE, NOON + MINUTE + 30 * SECOND])
       given(...events)
         .when(refresh('a', 0, now))
         .thenNothing();
-    const late = NOON + MINUTE + 30 * SECOND + 1;
+    const reusedAt = NOON + MINUTE + 30 * SECOND + 1;
     given(...events)
-      .when(refresh('a', 0, late))
-      .then(ended('a', 'reused', late));
+      .when(refresh('a', 0, reusedAt))
+      .then(ended('a', 'reused', reusedAt));
     given(...events, refreshed('a', 2, NOON + MINUTE + 1))
       .when(refresh('a', 0, NOON + MINUTE + 2))
       .then(ended('a', 'reused', NOON + MINUTE + 2));
   });
 
-  it('do not go on once they have ended, nor with a token of a time to come', () => {
+  it('cannot be refreshed after their end or with a future token', () => {
     given(opened('a'), ended('a', 'logout'))
       .when(refresh('a', 0, NOON))
       .thenRejected('chat/session-ended', {
@@ -78,7 +78,7 @@ describe('the sessions of a user', () => {
       .thenRejected('chat/session-ended');
   });
 
-  it('end one by one, or all but one', () => {
+  it('end individually, or all except one', () => {
     const about = { userId: 'ada', now: NOON };
     const three = [opened('a'), opened('b'), opened('c')];
     given(...three)
@@ -95,21 +95,21 @@ describe('the sessions of a user', () => {
       .then(ended('a', 'removed'), ended('b', 'removed'), ended('c', 'removed'));
   });
 
-  it('end where they are of before a moment, and not those that are of that very moment, or after', () => {
+  it('end if they started before a given time', () => {
     given(opened('a', NOON), opened('b', NOON + 1), opened('c', NOON + 2))
       .when({ type: 'EndSessions', before: NOON + 1, reason: 'password', userId: 'ada', now: NOON + 3 })
       .then(ended('a', 'password', NOON + 3));
   });
 
-  it('are known by any of their events: older ones may be gone from the log', () => {
-    const state = after([refreshed('a', 5, NOON + MINUTE), ended('gone', 'logout')]);
+  it('are known from any of their events, since older ones may be expired from the log', () => {
+    const state = after([refreshed('a', 5, NOON + MINUTE), ended('unknown', 'logout')]);
     expect(state.sessions).to.have.length(1);
     given(refreshed('a', 5, NOON + MINUTE))
       .when(refresh('a', 5, NOON + 2 * MINUTE))
       .then(refreshed('a', 6, NOON + 2 * MINUTE));
   });
 
-  it('do not pile up in memory: those that have expired are forgotten with the next one', () => {
+  it('are dropped from the state once expired', () => {
     const state = after([opened('a'), opened('b', NOON + WEEK)]);
     expect(state.sessions.map(({ id }) => id)).to.deep.equal(['b']);
   });

@@ -1,4 +1,4 @@
-/** How words are found by their pieces: whatever is in a text passes its filter. */
+/** N-gram Bloom filters for word search: no false negatives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -21,7 +21,7 @@ const passes = (text: string, word: string) => {
 };
 const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.lorem());
 
-/** Spellings that find each other. */
+/** Spellings that must match each other. */
 const SAME: readonly (readonly string[])[] = [
   ['GRÖSSE', 'Größe', 'grosse', 'GROẞE', 'Gro\u0308ße'],
   ['cafe', 'café', 'CAFÉ', 'ｃａｆｅ', 'ＣＡＦＥ\u0301'],
@@ -37,7 +37,7 @@ const SAME: readonly (readonly string[])[] = [
 ];
 
 describe('folded text', () => {
-  it('is the same for spellings that differ in case, accents or width', () => {
+  it('is equal for spellings that differ in case, accents or width', () => {
     for (const [first, ...others] of SAME)
       for (const other of others) expect(foldText(other), other).to.equal(foldText(first!));
     expect(foldText('GRÖSSE')).to.equal('grosse');
@@ -49,7 +49,7 @@ describe('folded text', () => {
       expect(foldText(one!)).not.to.equal(foldText(other!));
   });
 
-  it('stays as it is when it is folded again, and has no marks, whatever the character', () => {
+  it('is unchanged when folded again, and has no combining marks, for every character', () => {
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code < 0xe000) continue;
       const folded = foldText(String.fromCodePoint(code));
@@ -58,15 +58,15 @@ describe('folded text', () => {
   });
 });
 
-describe('words that are asked for', () => {
-  it('are parts of a query, folded, each once', () => {
+describe('the words of a search query', () => {
+  it('are split, folded and distinct', () => {
     expect(wordsOf('  Hello\tWORLD hello\u00a0Éa ')).to.deep.equal(['hello', 'world', 'ea']);
     expect(wordsOf(' \n\u3000')).to.deep.equal([]);
-    // Written with a combining accent or without.
+    // With a combining accent and precomposed.
     expect(wordsOf('cafe\u0301 caf\u00e9')).to.deep.equal(['cafe']);
   });
 
-  it('pass the filter of every text that they are a part of', () => {
+  it('pass the filter of every text that contains them', () => {
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 1, max: 12 }), (whole, from, length) => {
         const folded = foldText(whole);
@@ -77,7 +77,7 @@ describe('words that are asked for', () => {
     );
   });
 
-  it('are mostly ruled out where they are not', () => {
+  it('are rarely matched by the filter of other texts', () => {
     const words = Array.from({ length: 2000 }, (_, index) => `w${(index * 7919).toString(36)}`);
     const filter = filterFor(words.join(' '));
     const strangers = Array.from({ length: 500 }, (_, index) => `${index}#${index}`);

@@ -1,4 +1,4 @@
-/** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
+/** Rules of reactions and threads of a message. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MAX_CHANGES, type MessageCommand, message } from '../../../domain/chat/message.js';
@@ -37,8 +37,8 @@ const { given, run } = specOf(message);
 const from = (...commands: readonly MessageCommand[]) => given(...run(commands).events);
 const hello = postMessage('hello');
 
-describe('what hangs on a message', () => {
-  it('has each reaction of each user once, and none that nobody has', () => {
+describe('reactions and thread of a message', () => {
+  it('hold each reaction once per user', () => {
     from(hello, react('+1')).when(react('+1')).thenNothing();
     from(hello).when(unreact('+1')).thenNothing();
     from(hello, react('+1')).when(unreact('+1', CYD)).thenNothing();
@@ -46,7 +46,7 @@ describe('what hangs on a message', () => {
     expect(reactionsOf(state.reactions)).to.deep.equal({ '+1': [BOB, CYD] });
   });
 
-  it('says of each reaction where it stands, and which it is', () => {
+  it('identify a reaction by its position and sign', () => {
     const history = [hello, react('+1'), react('-1', CYD), unreact('+1')];
     from(...history)
       .when(react('+1', CYD))
@@ -78,23 +78,23 @@ describe('what hangs on a message', () => {
       });
   });
 
-  it('is told without its reactions where they are very many', () => {
+  it('omit reactions from an edit event beyond a thousand', () => {
     const many = Array.from({ length: 1001 }, (_, index) => react('+1', `u${index}`));
-    const told = (reactions: readonly MessageCommand[]) => {
+    const reactionsAfter = (reactions: readonly MessageCommand[]) => {
       const { events } = run([hello, ...reactions, editMessage('hi')]);
       return (events.at(-1)!.data as { secret: { reactions: object | null } }).secret.reactions;
     };
-    expect(told(many.slice(0, 1000)))
+    expect(reactionsAfter(many.slice(0, 1000)))
       .to.have.property('+1')
       .with.length(1000);
-    expect(told(many)).to.equal(null);
-    // Those that were taken back count no more.
-    expect(told([...many, unreact('+1', 'u7')]))
+    expect(reactionsAfter(many)).to.equal(null);
+    // Removed reactions do not count.
+    expect(reactionsAfter([...many, unreact('+1', 'u7')]))
       .to.have.property('+1')
       .with.length(1000);
   });
 
-  it('takes so many reactions of one person, those that were taken back too', () => {
+  it('limit reactions per user, including removed ones', () => {
     const toggled = Array.from({ length: MAX_REACTIONS_EVER }, (_, index) => [
       react(`r${index}`),
       unreact(`r${index}`),
@@ -106,7 +106,7 @@ describe('what hangs on a message', () => {
     expect(message.decide(react('+1', CYD), state)).to.have.length(1);
   });
 
-  it('is edited and pinned so often by one person, with their replies; unpinned and deleted it is always', () => {
+  it('limit edits and pins per user, including replies; unpinning and deleting remain possible', () => {
     const edits = Array.from({ length: MAX_CHANGES - 2 }, (_, index) => editMessage(`edit ${index}`));
     const reply = postReply('one', ADA, 'm.1');
     const { state } = run([hello, pin(ADA), unpin(), reply, editReply('m.1', 'two', ADA), ...edits, pin()]);
@@ -124,7 +124,7 @@ describe('what hangs on a message', () => {
     expect(message.decide(pin(CYD), unpinned.state)).to.have.length(1);
   });
 
-  it('keeps nothing of replies that are deleted: who summed it up looked through all of them', () => {
+  it('free the memory of deleted replies', () => {
     const ids = Array.from({ length: 300 }, (_, index) => `m.${index}`);
     const posted = ids.map((id) => postReply(id, BOB, id));
     const { state } = run([hello, ...posted, ...ids.slice(1).map((id) => deleteReply(id, asUser(BOB)))]);
@@ -133,7 +133,7 @@ describe('what hangs on a message', () => {
     expect([...blocks, ...tail].join('').split('\n')).to.have.length(2);
   });
 
-  it('loses no reaction that is not there', () => {
+  it('are unchanged by removing a reaction that does not exist', () => {
     const reactions = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
     for (const [reaction, place] of [
       ['+1', 1],
@@ -143,7 +143,7 @@ describe('what hangs on a message', () => {
     expect(withoutReaction(reactions, '+1', { place: 0 }).count).to.equal(0);
   });
 
-  it('sums its thread up with every reply, and again without one', () => {
+  it('summarize the thread in each reply event, and after deletions', () => {
     const history = [hello, postReply('one', BOB, 'm.1', NOON + 6), postReply('two', CYD, 'm.2', NOON + 7)];
     const thread = {
       replyCount: 3,
@@ -177,7 +177,7 @@ describe('what hangs on a message', () => {
     ]);
   });
 
-  it('has replies that are edited by their authors, and deleted by them or an admin', () => {
+  it('let replies be edited by their author, and deleted by author or admin', () => {
     const history = from(hello, postReply('yes'));
     history.when(editReply('m.yes', 'no', ADA)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
     history.when(deleteReply('m.yes', asUser(ADA))).thenRejected('chat/not-the-author');
@@ -189,7 +189,7 @@ describe('what hangs on a message', () => {
       .thenRejected('chat/message-not-found');
   });
 
-  it('has no reply edited to what it says, nor from what it does not say any more', () => {
+  it('do not change a reply edited to equal content, and reject an edit of outdated content', () => {
     const history = from(hello, postReply('yes'), postReply('no'));
     history.when(editReply('m.yes', 'yes')).thenNothing();
     from(hello, postReply('yes'), postReply('no'), editReply('m.no', 'never'))
@@ -197,16 +197,16 @@ describe('what hangs on a message', () => {
       .thenRejected('chat/reply-changed', { kind: 'conflict' });
   });
 
-  it('was changed when it was there, whatever clocks say', () => {
-    const edited = run([hello, { ...editMessage('early'), now: NOON - 1 }]).state;
+  it('never record an edit time before the creation or an earlier edit', () => {
+    const edited = run([hello, { ...editMessage('earlier'), now: NOON - 1 }]).state;
     expect(edited.updatedAt).to.equal(edited.createdAt);
-    const late = { ...editMessage('late'), now: NOON + 9 };
-    expect(run([hello, late, { ...editMessage('early'), now: NOON + 1 }]).state.updatedAt).to.equal(NOON + 9);
+    const later = { ...editMessage('later'), now: NOON + 9 };
+    expect(run([hello, later, { ...editMessage('earlier'), now: NOON + 1 }]).state.updatedAt).to.equal(NOON + 9);
     const { events } = run([hello, postReply('yes'), editReply('m.yes', 'no', BOB, 0, NOON)]);
     expect(events.at(-1)!.data).to.include({ createdAt: NOON + 6, editedAt: NOON + 6 });
   });
 
-  it('names no more than a hundred of those who take part in its thread', () => {
+  it('name at most a hundred participants of a thread', () => {
     const many = Array.from({ length: 300 }, (_, index) => postReply(`r${index}`, `u${index}`));
     const thread = threadOf(run([hello, ...many]).state.replies)!;
     expect(thread).to.include({ replyCount: 300, lastReplyBy: 'u299' });
@@ -232,43 +232,43 @@ describe('what hangs on a message', () => {
     { weight: 1, arbitrary: fc.tuple(replyId, who).map(([id, by]) => editReply(id, 'no', by)) },
   );
 
-  it('knows of its reactions and its thread what the events say, however many there were', () => {
+  it('equal what the events describe, for any history', () => {
     const histories = fc.array(command, { maxLength: 300 });
     fc.assert(
       fc.property(histories, (commands) => {
-        // Each reply has an id of its own.
+        // Each reply has a unique id.
         const unique = commands.map((each, index) =>
           each.type === 'PostReply' ? { ...each, replyId: `m.${index}` } : each,
         );
         const { events, state } = run([hello, ...unique]);
         const users = new Map<string, string[]>();
         const replies = new Map<string, { author: string; at: number }>();
-        const came: string[] = [];
+        const authorsInOrder: string[] = [];
         for (const { type, data } of events) {
           if (type === 'ReactionAdded')
             users.set(data.secret.reaction, [...(users.get(data.secret.reaction) ?? []), data.userId]);
           if (type === 'ReactionRemoved') {
-            const left = users.get(data.secret.reaction)!.filter((each) => each !== data.userId);
-            if (left.length > 0) users.set(data.secret.reaction, left);
+            const remaining = users.get(data.secret.reaction)!.filter((each) => each !== data.userId);
+            if (remaining.length > 0) users.set(data.secret.reaction, remaining);
             else users.delete(data.secret.reaction);
           }
           if (type === 'ReplyPosted') {
             replies.set(data.replyId, { author: data.author, at: data.createdAt });
-            if (!came.includes(data.author)) came.push(data.author);
+            if (!authorsInOrder.includes(data.author)) authorsInOrder.push(data.author);
           }
           if (type === 'ReplyDeleted') replies.delete(data.replyId);
           if ('thread' in data && type.startsWith('Reply'))
-            expect(data.thread, 'as the event tells it').to.deep.equal(expected());
+            expect(data.thread, 'in the event').to.deep.equal(expected());
         }
         function expected() {
           const last = [...replies.values()].at(-1);
           if (!last) return null;
-          const there = new Set([...replies.values()].map(({ author }) => author));
+          const current = new Set([...replies.values()].map(({ author }) => author));
           return {
             replyCount: replies.size,
             lastReplyAt: last.at,
             lastReplyBy: last.author,
-            participants: came.filter((each) => there.has(each)),
+            participants: authorsInOrder.filter((each) => current.has(each)),
           };
         }
         expect(threadOf(state.replies)).to.deep.equal(expected());
@@ -278,7 +278,7 @@ describe('what hangs on a message', () => {
     );
   });
 
-  it('is changed once by whatever is done twice, edits of replies but for the time', () => {
+  it('are unchanged by a repeated command, except for edit times of replies', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), command, (commands, last) => {
         if (last.type === 'PostReply' || last.type === 'EditReply') return;

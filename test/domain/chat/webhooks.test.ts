@@ -1,4 +1,4 @@
-/** The rules of webhooks: in a channel that is there, removed by name, and gone with their channel. */
+/** Webhook rules: created in an existing channel and deleted with it. */
 import { expect } from 'chai';
 import { channels } from '../../../domain/chat/channels.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
@@ -15,11 +15,11 @@ import {
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(channels);
-const there = run([createChannel()]).events;
+const channelExists = run([createChannel()]).events;
 
 describe('a webhook', () => {
-  it('is made in a channel, with the hash of its token', () => {
-    given(...there)
+  it('is created in a channel with the hash of its token', () => {
+    given(...channelExists)
       .when(createWebhook(' Builds '))
       .then({
         type: 'WebhookCreated',
@@ -34,7 +34,7 @@ describe('a webhook', () => {
       });
   });
 
-  it('is made in no channel that is not there', () => {
+  it('cannot be created in a missing channel', () => {
     given().when(createWebhook('x')).thenRejected('chat/channel-not-found', { kind: 'not-found' });
     given(...run([createChannel(), deleteChannel()]).events)
       .when(createWebhook('x'))
@@ -43,12 +43,12 @@ describe('a webhook', () => {
 
   it('has a name of 1 to 80 characters', () => {
     for (const name of ['', ' \n', '\u200b', 'x'.repeat(81)])
-      given(...there)
+      given(...channelExists)
         .when(createWebhook(name))
         .thenRejected('chat/bad-webhook-name', { kind: 'invalid' });
   });
 
-  it('is removed once', () => {
+  it('is deleted once', () => {
     const made = run([createChannel(), createWebhook('x')]).events;
     given(...made)
       .when(deleteWebhook())
@@ -61,22 +61,22 @@ describe('a webhook', () => {
       .thenRejected('chat/webhook-not-found', { kind: 'not-found' });
   });
 
-  it('is listed in the order in which they were made', () => {
+  it('is listed in order of creation', () => {
     const made = (webhookId: string, now: number) => createWebhook(webhookId, { webhookId, now });
     const ids = ['e', 'b', 'd', 'a', 'c'];
-    const late = ids.map((each, n) => made(`late ${each}`, NOON + 20 - n));
-    const { state } = run([createChannel(), ...late, ...ids.map((each) => made(each, NOON))]);
+    const later = ids.map((each, n) => made(`later ${each}`, NOON + 20 - n));
+    const { state } = run([createChannel(), ...later, ...ids.map((each) => made(each, NOON))]);
     const names = webhooksOf(state.webhooks).map(({ id }) => id);
-    const reversed = ids.toReversed().map((each) => `late ${each}`);
+    const reversed = ids.toReversed().map((each) => `later ${each}`);
     expect(names).to.deep.equal(['a', 'b', 'c', 'd', 'e', ...reversed]);
   });
 
-  it('goes with its channel, and with no other', () => {
+  it('is deleted with its channel only', () => {
     const { state } = run([
       createChannel(),
       createChannel('Other'),
-      createWebhook('here'),
-      createWebhook('there', { webhookId: 'stays', channelId: 'other' }),
+      createWebhook('Builds'),
+      createWebhook('Deploys', { webhookId: 'stays', channelId: 'other' }),
       deleteChannel(asAdmin(ADA)),
     ]);
     expect(webhooksOf(state.webhooks).map(({ id }) => id)).to.deep.equal(['stays']);

@@ -1,4 +1,4 @@
-/** The events of alerting: what deciders emit fits its schema. */
+/** The events of alerting match their schemas. */
 import { expect } from 'chai';
 import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
 import { alertEvents } from '../../../domain/logs/alert-events.js';
@@ -42,18 +42,18 @@ const emitted: readonly DomainEvent[] = [
 ];
 
 describe('the events of alerting', () => {
-  it('are all that is ever emitted', () => {
+  it('are all event types of alerting', () => {
     expect(Object.keys(alertEvents)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
   });
 
-  it('fit their schemas, once they have been JSON', () => {
+  it('match their schemas after serialization', () => {
     for (const { type, data } of emitted) {
       expect(fits(type, 1, JSON.parse(JSON.stringify(data))), type).to.equal(true);
       expect(fits(type, 1, data), `${type} before it is JSON`).to.equal(true);
     }
   });
 
-  it('are refused with something more, or without something they need', () => {
+  it('are rejected with an extra or a missing field', () => {
     for (const { type, data } of emitted) {
       expect(fits(type, 1, { ...data, more: 1 }), type).to.equal(false);
       for (const member of Object.keys(data)) {
@@ -64,7 +64,7 @@ describe('the events of alerting', () => {
     }
   });
 
-  it('seal the URL of the webhook and nothing else, with a fallback that fits', () => {
+  it('encrypt only the webhook URL, with a valid fallback after erasure', () => {
     for (const { type, data } of emitted) {
       const sealing = events[type]?.sealed;
       expect(!!sealing, type).to.equal('secret' in data);

@@ -1,4 +1,4 @@
-/** The alert policy: partial changes, what is refused and by which name, and never enabled without a URL. */
+/** The alert policy: partial changes, validation by field, and never enabled without a URL. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LIMITS } from '../../../domain/logs/alert-events.js';
@@ -18,12 +18,12 @@ const change = (changes: ChangeAlertPolicy['changes'], refusedTarget?: string): 
   changes,
   refusedTarget,
 });
-/** As earlier releases told it: what is another one, and nothing else. */
+/** A partial event as written by earlier releases. */
 const changed = (
   settings: AlertPolicyChanged['data']['settings'],
   secret: AlertPolicyChanged['data']['secret'] = {},
 ): AlertPolicyChanged => ({ type: 'AlertPolicyChanged', data: { settings, secret } });
-/** The whole policy, where it is not as it begins. */
+/** A complete event with the given differences from the initial policy. */
 const whole = ({ webhookUrl = null, ...others }: Partial<AlertPolicy>): AlertPolicyChanged => {
   const { webhookUrl: _, ...initial } = alertPolicy.initialState;
   const settings = { ...initial, ...others };
@@ -32,7 +32,7 @@ const whole = ({ webhookUrl = null, ...others }: Partial<AlertPolicy>): AlertPol
 const INVALID = 'logs/invalid-alert-policy';
 
 describe('the alert policy', () => {
-  it('begins disabled, with the defaults of the contract', () => {
+  it('is disabled initially, with the documented defaults', () => {
     expect(alertPolicy.initialState).to.deep.equal({
       enabled: false,
       webhookUrl: null,
@@ -47,30 +47,30 @@ describe('the alert policy', () => {
     });
   });
 
-  it('changes what is named and leaves the rest, and tells all of it', () =>
+  it('changes the given settings, and records all of them', () =>
     given(changed({ errorThreshold: 5 }), changed({}, { webhookUrl: URL }))
       .when(change({ windowMinutes: 10 }))
       .then(whole({ errorThreshold: 5, windowMinutes: 10, webhookUrl: URL })));
 
-  it('keeps the URL apart from the other settings, to be sealed', () =>
+  it('stores the URL in the encrypted part of the event', () =>
     given()
       .when(change({ enabled: true, webhookUrl: URL }))
       .then(whole({ enabled: true, webhookUrl: URL })));
 
-  it('changes nothing that is already so', () =>
+  it('does not change to equal settings', () =>
     given(changed({ enabled: true }, { webhookUrl: URL }))
       .when(change({ enabled: true, webhookUrl: URL, intervalMs: 30_000 }))
       .thenNothing());
 
-  it('notes a change of nothing where its request is to be known again', () =>
+  it('records a change without effect if the command requires it', () =>
     given(changed({ windowMinutes: 7 }))
       .when({ ...change({ windowMinutes: 7 }), alwaysRecord: true })
       .then(whole({ windowMinutes: 7 })));
 
-  it('takes an empty change for a wish that is granted', () => given().when(change({})).thenNothing());
+  it('accepts an empty change', () => given().when(change({})).thenNothing());
 
   for (const [key, { min, max }] of Object.entries(LIMITS)) {
-    it(`takes ${key} from ${min} to ${max} only`, () => {
+    it(`accepts ${key} from ${min} to ${max} only`, () => {
       for (const value of [min, max]) {
         expect(alertPolicy.decide(change({ [key]: value }), alertPolicy.initialState)).to.be.an('array');
       }
@@ -82,7 +82,7 @@ describe('the alert policy', () => {
     });
   }
 
-  it('refuses a setting it does not know by its name', () => {
+  it('rejects unknown settings by name', () => {
     for (const key of ['threshold', 'webhook', '__proto__', 'constructor', 'hasOwnProperty', '']) {
       const changes = JSON.parse(`{"windowMinutes":6,${JSON.stringify(key)}:1}`);
       given()
@@ -91,7 +91,7 @@ describe('the alert policy', () => {
     }
   });
 
-  it('refuses a wrong type by the name of its key', () => {
+  it('rejects wrong types by name', () => {
     given()
       .when(change({ enabled: 'yes' }))
       .thenRejected(INVALID, { detail: 'enabled must be true or false' });
@@ -109,7 +109,7 @@ describe('the alert policy', () => {
       .thenRejected(INVALID, { detail: 'webhookUrl must be at most 2048 characters' });
   });
 
-  it('is not enabled without a URL', () => {
+  it('cannot be enabled without a URL', () => {
     given()
       .when(change({ enabled: true }))
       .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
@@ -118,12 +118,12 @@ describe('the alert policy', () => {
       .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
   });
 
-  it('is enabled by a URL that was given before', () =>
+  it('can be enabled with a URL set before', () =>
     given(changed({}, { webhookUrl: URL }))
       .when(change({ enabled: true }))
       .then(whole({ enabled: true, webhookUrl: URL })));
 
-  it('is disabled when its URL is cleared, by null or by nothing', () => {
+  it('is disabled when its URL is cleared', () => {
     for (const webhookUrl of [null, '', '  ']) {
       given(changed({ enabled: true }, { webhookUrl: URL }))
         .when(change({ webhookUrl }))
@@ -131,12 +131,12 @@ describe('the alert policy', () => {
     }
   });
 
-  it('refuses a URL whose target must not be called, and says why', () =>
+  it('rejects a forbidden URL with the reason', () =>
     given()
       .when(change({ webhookUrl: 'http://169.254.169.254/' }, 'it leads to a link-local address'))
       .thenRejected(INVALID, { detail: 'webhookUrl is not allowed: it leads to a link-local address' }));
 
-  it('is disabled when the key that sealed its URL is destroyed', () => {
+  it('is disabled when the key of its URL is destroyed', () => {
     const erased = { webhookUrl: null };
     const state = [changed({ enabled: true, errorThreshold: 3 }, erased)].reduce(
       evolveOf(alertPolicy),
@@ -156,7 +156,7 @@ describe('the alert policy', () => {
     { requiredKeys: [] },
   );
 
-  it('keeps its law whatever comes: a change granted twice changes once, and enabled means a URL', () => {
+  it('changes once under repeated changes, and has a URL while enabled, for any input', () => {
     fc.assert(
       fc.property(fc.array(changes), (attempts) => {
         let state: AlertPolicy = alertPolicy.initialState;

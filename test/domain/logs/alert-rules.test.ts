@@ -1,4 +1,4 @@
-/** When the rules of the alert policy are breached, by what was counted. */
+/** Verdicts of the alert rules. */
 import { expect } from 'chai';
 import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import { verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
@@ -7,11 +7,11 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 const on = { ...alertPolicy.initialState, enabled: true, webhookUrl: 'https://hooks.example.com' };
 
-describe('the error threshold', () => {
+describe('the error threshold rule', () => {
   const judge = (errors: number | undefined, more = {}) =>
     verdicts.error_threshold({ ...on, ...more }, { now: NOON, ...(errors === undefined ? {} : { errors }) });
 
-  it('is breached from the threshold on, with what was counted', () => {
+  it('is breached at the threshold, with the error count', () => {
     expect(judge(20)).to.deep.equal({
       breached: true,
       severity: 'critical',
@@ -24,21 +24,21 @@ describe('the error threshold', () => {
     });
   });
 
-  it('is off while alerts are', () =>
+  it('is disabled while alerting is disabled', () =>
     expect(judge(1000, { enabled: false })).to.deep.equal({ breached: false, reason: 'disabled' }));
 
-  it('looks at the window that ends now', () =>
+  it('counts errors in the window that ends now', () =>
     expect(windowOf({ ...on, windowMinutes: 5 }, NOON)).to.deep.equal({ from: NOON - 5 * MINUTE, to: NOON }));
 });
 
-describe('the rule against silence', () => {
+describe('the no-logs rule', () => {
   const judge = (lastRecordAt: number | undefined, more = {}) =>
     verdicts.no_logs(
       { ...on, noLogsThresholdMinutes: 10, ...more },
       { now: NOON, ...(lastRecordAt === undefined ? {} : { lastRecordAt }) },
     );
 
-  it('is breached when the last record is as old as the threshold, or there is none', () => {
+  it('is breached if the last record is as old as the threshold, or missing', () => {
     const last = NOON - 10 * MINUTE;
     expect(judge(last)).to.deep.equal({
       breached: true,
@@ -53,7 +53,7 @@ describe('the rule against silence', () => {
     expect(judge(last + 1)).to.deep.equal({ breached: false, reason: 'recovered' });
   });
 
-  it('is off while alerts are, and without a threshold', () => {
+  it('is disabled while alerting is disabled or without a threshold', () => {
     const off = { breached: false, reason: 'disabled' };
     expect(judge(undefined, { enabled: false })).to.deep.equal(off);
     expect(judge(undefined, { noLogsThresholdMinutes: 0 })).to.deep.equal(off);

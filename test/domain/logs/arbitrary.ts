@@ -1,4 +1,4 @@
-/** Generated records and filters that have a fair chance to meet. */
+/** Generators of records and filters that are likely to match. */
 import fc from 'fast-check';
 import type { Filter } from '../../../domain/logs/filter.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
@@ -26,7 +26,7 @@ const { tree } = fc.letrec<{ tree: Json; object: JsonObject }>((tie) => ({
 const DAY = 86_400_000;
 export const NOON = Date.UTC(2026, 10, 21, 12);
 
-/** Instants around three days, with many equal ones. */
+/** Instants within three days, many of them equal. */
 export const instant = fc.oneof(
   fc.integer({ min: NOON - 36 * 3_600_000, max: NOON + 36 * 3_600_000 }),
   fc.constantFrom(NOON, NOON - DAY, NOON - (NOON % DAY) - 1, NOON - (NOON % DAY)),

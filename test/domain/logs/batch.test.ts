@@ -1,4 +1,4 @@
-/** Requests cut into batches, and the places of records. */
+/** Batches of ingest requests, and positions of records. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -13,7 +13,7 @@ import { batchStream, batchStreams, bucketSubject } from '../../../domain/logs/r
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 
-describe('the batches of a request', () => {
+describe('the batches of an ingest request', () => {
   const ingestion = fc.array(
     fc.record({
       json: fc.nat().map((n) => `{"n":${n}}`),
@@ -24,18 +24,18 @@ describe('the batches of a request', () => {
   );
   const textsIn = (batches: readonly RecordsIngested[]) => batches.flatMap(({ data }) => recordTexts(data.secret));
 
-  it('hold every record once, in order, audit records apart, none too large', () => {
+  it('contain every record once, in order, with audit records separate, within the size limit', () => {
     fc.assert(
       fc.property(ingestion, (records) => {
         const batches = createBatches({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 3 });
         for (const audit of [true, false]) {
-          const mine = batches.filter(({ data }) => data.audit === audit);
-          const given = records.filter((record) => record.audit === audit);
-          expect(textsIn(mine)).to.deep.equal(given.map(({ json }) => json));
+          const selected = batches.filter(({ data }) => data.audit === audit);
+          const expected = records.filter((record) => record.audit === audit);
+          expect(textsIn(selected)).to.deep.equal(expected.map(({ json }) => json));
           let next = 0;
-          for (const { data } of mine) {
+          for (const { data } of selected) {
             expect(data.count).to.equal(recordTexts(data.secret).length).and.greaterThan(0);
-            const some = given.slice(next, next + data.count);
+            const some = expected.slice(next, next + data.count);
             next += data.count;
             expect(some.reduce((sum, { bytes }) => sum + bytes, 0)).to.be.at.most(BATCH_BYTES);
           }
@@ -45,26 +45,26 @@ describe('the batches of a request', () => {
     );
   });
 
-  it('say of a request with a key what it was answered, also when it has no records', () => {
+  it('store the answer of a request with a key, even without records', () => {
     fc.assert(
       fc.property(ingestion, (records) => {
-        const told = { accepted: records.length, rejected: 3, errors: [{ line: 2, error: 'no' }] };
-        const { first, audit } = createRequestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, told);
-        expect(first.map(({ data }) => data.request)).to.deep.equal([told, ...first.slice(1).map(() => undefined)]);
+        const answer = { accepted: records.length, rejected: 3, errors: [{ line: 2, error: 'no' }] };
+        const { first, audit } = createRequestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, answer);
+        expect(first.map(({ data }) => data.request)).to.deep.equal([answer, ...first.slice(1).map(() => undefined)]);
         expect([...first, ...audit].reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(3);
         for (const [batches, isAudit] of [
           [first, false],
           [audit, true],
         ] as const) {
           expect(batches.every(({ data }) => data.audit === isAudit)).to.equal(true);
-          const given = records.filter((record) => record.audit === isAudit);
-          expect(textsIn(batches)).to.deep.equal(given.map(({ json }) => json));
+          const expected = records.filter((record) => record.audit === isAudit);
+          expect(textsIn(batches)).to.deep.equal(expected.map(({ json }) => json));
         }
       }),
     );
   });
 
-  it('are as few as there can be, filled to the last byte and the last record', () => {
+  it('are as few as possible, filled up to the byte and record limits', () => {
     const counts = (records: readonly { bytes: number }[]) =>
       createBatches({
         producerId: 'api',
@@ -81,7 +81,7 @@ describe('the batches of a request', () => {
     expect(counts(Array.from({ length: 20_001 }, () => ({ bytes: 2 })))).to.deep.equal([10_000, 10_000, 1]);
   });
 
-  it('of one producer never go where those of another go', () => {
+  it('have different streams for different producers, for any producer id', () => {
     const streams = ['a', 'a/b', 'a~47b', 'ä', 'a b'].map((producerId) =>
       bucketSubject({ producerId, day: '20261121', audit: false }),
     );
@@ -89,39 +89,39 @@ describe('the batches of a request', () => {
     expect(new Set(streams).size).to.equal(streams.length);
   });
 
-  it('say only with the last how far a file was read', () => {
+  it('store the offset of a file in the last batch only', () => {
     const records = [true, false].map((audit) => ({ json: '{}', audit, bytes: 20 }));
     const source = { id: 'file', offset: 40 };
     const batches = createBatches({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 0, source });
     expect(batches.map(({ data }) => data.source)).to.deep.equal([undefined, source]);
   });
 
-  it('go to the stream of their producer and hour, under the key of their producer and day', () => {
-    const keeping = { producerId: 'api', day: '20261121', audit: false };
-    expect(batchStream(keeping, RECEIVED)).to.equal('logs.batch-api-2026-11-21-09');
-    expect(batchStream({ ...keeping, audit: true }, RECEIVED)).to.equal('logs.audit-api-2026-11-21-09');
-    expect(bucketSubject(keeping)).to.equal('logs.batch-api-20261121');
-    expect(batchStreams(keeping)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
+  it('belong to the stream of their producer and hour, and the key of their producer and day', () => {
+    const bucket = { producerId: 'api', day: '20261121', audit: false };
+    expect(batchStream(bucket, RECEIVED)).to.equal('logs.batch-api-2026-11-21-09');
+    expect(batchStream({ ...bucket, audit: true }, RECEIVED)).to.equal('logs.audit-api-2026-11-21-09');
+    expect(bucketSubject(bucket)).to.equal('logs.batch-api-20261121');
+    expect(batchStreams(bucket)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
   });
 });
 
-describe('the place of a record', () => {
+describe('the position of a record', () => {
   const place = fc.record({
     instant: fc.nat(9e15),
     position: fc.bigInt(0n, 2n ** 63n - 1n),
     place: fc.nat(9999),
   });
 
-  it('comes back from its cursor', () => {
+  it('is restored from its cursor', () => {
     fc.assert(
       fc.property(place, ({ instant, position, place: index }) => {
-        const here = { instant: Math.min(instant, Date.UTC(9999, 11, 31)), id: recordId(position, index) };
-        expect(parseCursor(formatCursor(here))).to.deep.equal(here);
+        const record = { instant: Math.min(instant, Date.UTC(9999, 11, 31)), id: recordId(position, index) };
+        expect(parseCursor(formatCursor(record))).to.deep.equal(record);
       }),
     );
   });
 
-  it('is ordered by instant, then position, then place in the batch', () => {
+  it('is ordered by instant, then log position, then index in the batch', () => {
     fc.assert(
       fc.property(place, place, (a, b) => {
         const order = Math.sign(
@@ -139,7 +139,7 @@ describe('the place of a record', () => {
     );
   });
 
-  it('is nothing that a cursor of ours does not say', () => {
+  it('is undefined for a malformed cursor', () => {
     for (const cursor of ['', 'x', '-', '1-2', `${'z'.repeat(11)}-${'0'.repeat(17)}`, `A-${'0'.repeat(17)}`])
       expect(parseCursor(cursor)).to.equal(undefined);
   });

@@ -1,4 +1,4 @@
-/** The events of the records: what is emitted fits its schema, and what was ever written can still be read. */
+/** The event catalog of log records: emitted events match their schemas, and stored versions stay readable. */
 import { expect } from 'chai';
 import { createBatches, createRequestBatches, recordTexts } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
@@ -14,12 +14,12 @@ const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun
 const fits = fitting(events);
 
 const DAY = 86_400_000;
-const keeping = { producerId: 'api', day: '20261001', audit: false };
+const bucket = { producerId: 'api', day: '20261001', audit: false };
 const expire = (before: number, auditBefore = 0): ExpireRecords => ({
   type: 'ExpireRecords',
   before,
   auditBefore,
-  ended: [keeping],
+  ended: [bucket],
 });
 
 const begin: RebuildCommand = { type: 'BeginRebuild', id: 'one', startedAt: DAY };
@@ -49,13 +49,13 @@ const emitted: readonly DomainEvent[] = [
   ...specOf(rebuild).run([begin, finish]).events,
 ];
 
-describe('the events of the records', () => {
-  it('fit their schemas as they are emitted', () => {
+describe('the events of log records', () => {
+  it('match their schemas', () => {
     expect(new Set(emitted.map(({ type }) => type))).to.deep.equal(new Set(OWN));
     for (const { type, data } of emitted) expect(fits(type, 1, data), type).to.equal(true);
   });
 
-  it('seal the records and nothing else, under the key of their producer and day', () => {
+  it('encrypt only the records, with the key of producer and day', () => {
     for (const { type, data } of emitted) {
       const sealing = events[type]?.sealed;
       expect(!!sealing, type).to.equal('secret' in data);
@@ -63,63 +63,62 @@ describe('the events of the records', () => {
       expect(sealing.subject(data)).to.equal('logs.batch-api-19700111');
       expect(recordTexts(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
     }
-    expect(catalog.events.BatchesErased.erases(keeping)).to.equal(bucketSubject(keeping));
+    expect(catalog.events.BatchesErased.erases(bucket)).to.equal(bucketSubject(bucket));
   });
 
-  it('and those of alerting have a fixture of every version ever written, which can still be read', () =>
-    expectGoldens(catalog));
+  it('have a readable fixture of every version', () => expectGoldens(catalog));
 });
 
-describe('the records of a batch', () => {
+describe('the records of a stored batch', () => {
   const secretOf = (name: string) => golden('logs', name).secret as Parameters<typeof recordTexts>[0];
 
-  it('are read as they were written', () => {
+  it('are read as written', () => {
     expect(recordTexts(secretOf('RecordsIngested.v1'))).to.deep.equal([
       '{"level":"info","message":"started"}',
       '{"level":50,"id":9007199254740993}',
     ]);
   });
 
-  it('fit the schema as they were written', () => {
+  it('match the schema as written', () => {
     const data = golden('logs', 'RecordsIngested.v1');
     expect(fits('RecordsIngested', 1, data)).to.equal(true);
     expect(fits('RecordsIngested', 1, { ...data, secret: {} })).to.equal(false);
   });
 });
 
-describe('retention', () => {
+describe('retention of log records', () => {
   const { given } = specOf(retention);
 
-  it('lets go what is older, and whose day of receipt it was', () => {
+  it('expires older records and erases the given buckets', () => {
     given()
       .when(expire(5 * DAY))
       .then(
         { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 0 } },
-        { type: 'BatchesErased', data: keeping },
+        { type: 'BatchesErased', data: bucket },
       );
   });
 
-  it('has nothing to do twice a day', () => {
+  it('has no effect when repeated', () => {
     given({ type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 0 } })
       .when(expire(5 * DAY))
       .thenNothing();
   });
 
-  it('brings nothing back when it is made longer', () => {
+  it('restores nothing when extended', () => {
     given({ type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 3 * DAY } })
       .when(expire(2 * DAY, 4 * DAY))
       .then(
         { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 4 * DAY } },
-        { type: 'BatchesErased', data: keeping },
+        { type: 'BatchesErased', data: bucket },
       );
   });
 });
 
-describe('a rebuild that was asked for', () => {
+describe('the reindex decider in the catalog', () => {
   const { given, after } = specOf(rebuild);
   const { type: _, ...finished } = finish;
 
-  it('is begun once, and finished once', () => {
+  it('is started once and finished once', () => {
     given({ type: 'RebuildBegun', data: { id: 'one', startedAt: DAY } })
       .when(begin)
       .thenNothing();
@@ -128,7 +127,7 @@ describe('a rebuild that was asked for', () => {
       .thenNothing();
   });
 
-  it('keeps what came of it', () => {
+  it('keeps its report', () => {
     expect(after([{ type: 'RebuildFinished', data: finished }]).rebuilt).to.deep.include({
       recordsInserted: 3,
     });

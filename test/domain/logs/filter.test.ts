@@ -1,4 +1,4 @@
-/** The meaning of filters, and that the terms of an index never hide a record that passes. */
+/** The semantics of filters, and index terms without false negatives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVERYTHING, type Filter, isRecordFree, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
@@ -12,13 +12,13 @@ const passes = (data: object, some: Partial<Filter>) =>
   matches({ ...EVERYTHING, ...some }, normalizeRecord(data as never, 'api', NOON));
 
 describe('a filter', () => {
-  it('takes instants at both ends of its range', () => {
+  it('includes both ends of its time range', () => {
     expect(passes({ timestamp: NOON }, { from: NOON, to: NOON })).to.equal(true);
     expect(passes({ timestamp: NOON }, { from: NOON + 1 })).to.equal(false);
     expect(passes({ timestamp: NOON }, { to: NOON - 1 })).to.equal(false);
   });
 
-  it('takes records of any of its levels, of its event, producer, correlation and audit', () => {
+  it('matches levels, event, producer, correlation and audit flag', () => {
     const data = { level: 'error', event: 'paid', correlationId: 'c1', audit: true };
     const all = {
       levels: ['WARN', 'ERROR'],
@@ -39,7 +39,7 @@ describe('a filter', () => {
     expect(passes(data, { levels: [] })).to.equal(false);
   });
 
-  it('is of columns alone when it asks for nothing inside a record', () => {
+  it('is record-free if it needs only columns', () => {
     expect(isRecordFree(EVERYTHING)).to.equal(true);
     expect(isRecordFree({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true })).to.equal(
       true,
@@ -75,7 +75,7 @@ describe('a filter', () => {
     expect(passes(data, field('constructor.name', 'Object'))).to.equal(false);
   });
 
-  it('wants every word, in whatever text of the record, in whatever case', () => {
+  it('requires all words, in any text of the record, ignoring case', () => {
     const data = { message: 'Disk full on /dev/sda1', error: { stack: 'at Writer' } };
     expect(passes(data, { words: ['disk', 'writer'] })).to.equal(true);
     expect(passes(data, { words: ['disk', 'reader'] })).to.equal(false);
@@ -83,7 +83,7 @@ describe('a filter', () => {
     expect(passes(data, { words: ['sda1'] })).to.equal(true);
   });
 
-  it('splits words at everything that is no letter, digit or _', () => {
+  it('tokenizes at everything except letters, digits and underscore', () => {
     expect(tokenize('GET /api/user_1?x=ÄÖ — „да“ 日本。')).to.deep.equal([
       'get',
       'api',
@@ -93,7 +93,7 @@ describe('a filter', () => {
       'да',
       '日本',
     ]);
-    // The first and last of each kind, and their neighbours that are none.
+    // The first and last character of each range, and their neighbours outside.
     expect(tokenize('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal(['a', 'a', 'z', 'z', '0', '9', '_', 'à']);
     expect(tokenize('x\u1fffy\u2000z\u206fa\u2070b')).to.deep.equal(['x\u1fffy', 'z', 'a\u2070b']);
     expect(tokenize('x\u2fffy\u3000z\u303fa\u3040b')).to.deep.equal(['x\u2fffy', 'z', 'a\u3040b']);
@@ -101,12 +101,12 @@ describe('a filter', () => {
     expect(tokenize('--')).to.deep.equal([]);
   });
 
-  it('finds a field wherever a dotted path can lead', () => {
+  it('resolves dotted paths through arrays and names with dots', () => {
     expect(leavesAt({ a: [{ b: 1 }, { b: [2, 3] }] }, 'a.b')).to.deep.equal([1, 2, 3]);
     expect(leavesAt({ 'a.b': 1, a: { b: 2 } }, 'a.b')).to.have.members([1, 2]);
   });
 
-  it('leads wherever the definition of a path says, keys with dots and nested arrays included', () => {
+  it('resolves paths like their naive definition', () => {
     const name = fc.constantFrom('a', 'b', '0', '1', '00', '', 'a.b', '0.0', '.', 'length', '__proto__');
     const tree = fc.letrec<{ tree: Json }>((tie) => ({
       tree: fc.oneof(
@@ -117,24 +117,24 @@ describe('a filter', () => {
       ),
     })).tree;
     const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join('.'));
-    let led = 0;
+    let resolved = 0;
     fc.assert(
       fc.property(fc.dictionary(name, tree, { maxKeys: 4 }), path, (object, some) => {
         const data: JsonObject = JSON.parse(JSON.stringify(object));
         const leaves = new Set(leavesAt(data, some));
         expect(leaves).to.deep.equal(new Set(defined(data, some)));
-        if (leaves.size > 0) led++;
+        if (leaves.size > 0) resolved++;
       }),
       { numRuns: 3000 },
     );
-    expect(led).to.be.greaterThan(30);
+    expect(resolved).to.be.greaterThan(30);
   });
 
   for (const [what, levels, digits] of [
     ['seven arrays in one another and five digits', 7, 5],
     ['as many arrays as a record may have and twelve digits', 62, 12],
   ] as const) {
-    it(`looks at every value once: ${what}`, () => {
+    it(`inspects every value once: ${what}`, () => {
       let looks = 0;
       const counted = <T extends object>(value: T): T =>
         new Proxy(value, {
@@ -151,7 +151,7 @@ describe('a filter', () => {
     });
   }
 
-  it('asks for terms that every record which passes has', () => {
+  it('has only terms that every matching record has', () => {
     let passed = 0;
     fc.assert(
       fc.property(record, filter, (data, some) => {
@@ -167,7 +167,7 @@ describe('a filter', () => {
     expect(passed).to.be.greaterThan(50);
   });
 
-  it('asks for the term of whatever value a record has anywhere', () => {
+  it('has only terms of a matching record for any of its values', () => {
     fc.assert(
       fc.property(record, (data) => {
         const one = normalizeRecord(data, 'api', NOON);
@@ -185,7 +185,7 @@ describe('a filter', () => {
   });
 });
 
-/** What a dotted path means, as plainly as it can be said. */
+/** The naive definition of a dotted path. */
 function defined(value: Json | undefined, path?: string): Leaf[] {
   if (value === undefined) return [];
   if (typeof value !== 'object' || value === null) return path === undefined ? [value] : [];

@@ -1,14 +1,14 @@
-/** Where values end in a JSON text, long ones above all: they are looked at piece by piece. */
+/** The JSON scanner: ends of values in long texts, scanned in chunks. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { endOfValue, scanItems, skipBlanks } from '../../../domain/logs/json-scanner.js';
 
 const PIECE = 32 * 1024;
-/** Lengths about the ends of pieces. */
+/** Lengths around chunk boundaries. */
 const length = fc.integer({ min: -9, max: 9 }).chain((off) => fc.constantFrom(70, PIECE + off, 2 * PIECE + off));
 
-describe('the scan of a JSON text', () => {
-  it('finds the end of long strings, whatever stands where a piece ends', () =>
+describe('the JSON scanner', () => {
+  it('finds the end of long strings, with any character at a chunk boundary', () =>
     fc.assert(
       fc.property(length, fc.constantFrom('"', '\\', 'é', '\u0001', '\\u0022'), (long, sign) => {
         const text = JSON.stringify('x'.repeat(long) + sign.repeat(9));
@@ -18,7 +18,7 @@ describe('the scan of a JSON text', () => {
       }),
     ));
 
-  it('gives the members behind long ones', () =>
+  it('yields members after long ones', () =>
     fc.assert(
       fc.property(length, (long) => {
         const value = { ['k'.repeat(long)]: 'v'.repeat(long), last: [1] };
@@ -30,7 +30,7 @@ describe('the scan of a JSON text', () => {
       }),
     ));
 
-  it('passes any number of blanks', () =>
+  it('skips any number of blanks', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 200 }), (many) => {
         const blanks = ' \n\r\t'.repeat(many);
@@ -39,7 +39,7 @@ describe('the scan of a JSON text', () => {
       }),
     ));
 
-  /** JSON, or what is left of it when one sign is taken out, put in, or changed. */
+  /** JSON, or JSON with one character removed, inserted or replaced. */
   const nearly = fc
     .tuple(
       fc.json({ maxDepth: 3 }),
@@ -60,7 +60,7 @@ describe('the scan of a JSON text', () => {
     }
   };
 
-  it('takes for a value what is one, and nothing else', () =>
+  it('accepts exactly the texts that JSON.parse accepts', () =>
     fc.assert(
       fc.property(nearly, (text) => {
         const whole = text.trim();
@@ -69,10 +69,10 @@ describe('the scan of a JSON text', () => {
       { numRuns: 2000 },
     ));
 
-  it('gives the items of what is a list or an object, and says when it is none', () =>
+  it('yields the items of lists and objects, and nothing else', () =>
     fc.assert(
-      fc.property(nearly, (given) => {
-        const text = given.trim();
+      fc.property(nearly, (input) => {
+        const text = input.trim();
         const value = parsed(text);
         const scan = scanItems(text, 0);
         const found: [string | undefined, unknown][] = [];

@@ -1,16 +1,16 @@
-/** What JSON is an object, and how deep it may go. */
+/** JSON helpers: objects, nesting depth and exact numbers. */
 import { expect } from 'chai';
 import { isObject, isShallow, type Json, parseExact, stringifyExact } from '../../../domain/logs/json.js';
 
 const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: nested(levels - 1), b: true });
 
-describe('JSON', () => {
-  it('is an object with names, not a list, nothing, or a value', () => {
+describe('JSON helpers', () => {
+  it('recognise objects, but not lists, null or scalars', () => {
     expect(isObject({})).to.equal(true);
     for (const other of [[], null, undefined, 'text', 7, true, () => {}]) expect(isObject(other)).to.equal(false);
   });
 
-  it('is shallow as long as no value lies deeper than so many levels', () => {
+  it('measure nesting depth', () => {
     for (const value of ['text', 7, true, null]) expect(isShallow(value, 0)).to.equal(true);
     expect(isShallow({}, 0)).to.equal(false);
     expect(isShallow([], 0)).to.equal(false);
@@ -18,13 +18,13 @@ describe('JSON', () => {
       expect(isShallow(nested(levels), levels)).to.equal(true);
       expect(isShallow(nested(levels), levels - 1)).to.equal(false);
     }
-    // Wherever it is: first, last, in a list.
+    // At any place: first, last, in a list.
     expect(isShallow([1, [2, [3]]], 2)).to.equal(false);
     expect(isShallow({ deep: { deeper: {} }, flat: 1 }, 2)).to.equal(false);
     expect(isShallow({ flat: 1, deep: { deeper: {} } }, 3)).to.equal(true);
   });
 
-  it('keeps a number that a double would change wherever it stands in the text', () => {
+  it('preserve digits of numbers that a double would change, anywhere in the text', () => {
     const numbers = [
       '1234567890123456789',
       '9007199254740993',
@@ -45,7 +45,7 @@ describe('JSON', () => {
     }
   });
 
-  it('writes what says the same in one way, and leaves numbers alone that are texts', () => {
+  it('normalize equivalent texts, and keep numeric strings unchanged', () => {
     const same = (text: string) => stringifyExact(text, JSON.parse(text));
     expect(same('{ "a" : 1.0, "b": [1e2, -0] }')).to.equal('{"a":1,"b":[100,0]}');
     expect(same('{"a":"\\u0061","b":1}')).to.equal('{"a":"a","b":1}');

@@ -1,4 +1,4 @@
-/** What is understood of records, whoever wrote them, and of the instants in them. */
+/** Normalization of log records and parsing of timestamps. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeRecord } from '../../../domain/logs/record.js';
@@ -8,8 +8,8 @@ import { record } from './arbitrary.js';
 const RECEIVED = Date.UTC(2026, 0, 2);
 const at = (text: string) => Date.parse(text);
 
-describe('an instant', () => {
-  it('is read from ISO 8601 with any offset, UTC where there is none', () => {
+describe('a timestamp', () => {
+  it('is parsed from ISO 8601 with any offset, or UTC without one', () => {
     expect(parseTimestamp('2026-11-21T10:00:00Z')).to.equal(at('2026-11-21T10:00:00Z'));
     expect(parseTimestamp('2026-11-21T10:00:00.123456+02:00')).to.equal(at('2026-11-21T08:00:00.123Z'));
     expect(parseTimestamp('2026-11-21T10:00:00-0530')).to.equal(at('2026-11-21T15:30:00Z'));
@@ -20,13 +20,13 @@ describe('an instant', () => {
     expect(parseTimestamp('2026-12-31')).to.equal(at('2026-12-31T00:00:00Z'));
   });
 
-  it('is read from epoch seconds, ms, µs and ns', () => {
+  it('is parsed from epoch seconds, milliseconds, microseconds and nanoseconds', () => {
     const ms = 1_763_719_200_123;
     for (const value of [ms, ms * 1e3, String(ms), `${ms}000`, ms / 1000]) expect(parseTimestamp(value)).to.equal(ms);
     expect(parseTimestamp(1_763_719_200)).to.equal(1_763_719_200_000);
   });
 
-  it('is nothing else', () => {
+  it('is undefined for other input', () => {
     const others = [
       '',
       'yesterday',
@@ -52,7 +52,7 @@ describe('an instant', () => {
     for (const value of others) expect(parseTimestamp(value), JSON.stringify(value)).to.equal(undefined);
   });
 
-  it('is read with blanks around it, to the last digit of a unit, and within the years people write', () => {
+  it('allows surrounding blanks, and has a unit by magnitude, within the years 1970 to 9999', () => {
     const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
     expect(parseTimestamp('  2026-11-21T10:00:00Z ')).to.equal(at('2026-11-21T10:00:00Z'));
     expect(parseTimestamp('1763719200.25')).to.equal(1_763_719_200_250);
@@ -69,7 +69,7 @@ describe('an instant', () => {
     expect(parseTimestamp(`2026-11-21T10:00:00Z${' '.repeat(21)}`)).to.equal(undefined);
   });
 
-  it('has a day in UTC, whose beginning and name are the same for all of it', () => {
+  it('has a UTC day with a start and a name', () => {
     const day = Date.UTC(2026, 10, 21);
     for (const instant of [day, day + 1, day + 86_399_999]) {
       expect(startOfDay(instant)).to.equal(day);
@@ -79,12 +79,12 @@ describe('an instant', () => {
     expect(dayName(day - 1)).to.equal('20261120');
   });
 
-  it('may be of the 29th of February where there is one', () => {
+  it('accepts February 29 in leap years', () => {
     expect(parseTimestamp('2024-02-29')).to.equal(at('2024-02-29T00:00:00Z'));
     expect(parseTimestamp('2024-02-29T23:30:00-05:00')).to.equal(at('2024-03-01T04:30:00Z'));
   });
 
-  it('in a query may be a date, which stands for its whole day', () => {
+  it('in a query can be a date, which covers the whole day', () => {
     expect(parseQueryTime('2026-11-21', false)).to.equal(at('2026-11-21T00:00:00Z'));
     expect(parseQueryTime('2026-11-21', true)).to.equal(at('2026-11-21T23:59:59.999Z'));
     expect(parseQueryTime('5', true)).to.equal(5);
@@ -92,34 +92,34 @@ describe('an instant', () => {
   });
 });
 
-describe('a record', () => {
+describe('a log record', () => {
   const of = (data: object) => normalizeRecord(data as never, 'api', RECEIVED);
 
-  it('has the instant of its receipt when it names none that can be read', () => {
+  it('has the time of receipt without a valid timestamp', () => {
     expect(of({}).instant).to.equal(RECEIVED);
     expect(of({ timestamp: 'soon' }).instant).to.equal(RECEIVED);
     expect(of({ timestamp: '2026-02-30T10:00:00Z' }).instant).to.equal(RECEIVED);
   });
 
-  it('has its level in upper case, INFO by default, numbers mapped the pino way', () => {
+  it('has an upper-case level, INFO by default, with pino numbers mapped', () => {
     expect(of({ level: 'warning' }).level).to.equal('WARNING');
     expect(of({}).level).to.equal('INFO');
     const levels = [0, 10, 20, 30, 35, 40, 50, 60, 99].map((level) => of({ level }).level);
     expect(levels).to.deep.equal(['TRACE', 'TRACE', 'DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR', 'FATAL', 'FATAL']);
   });
 
-  it('has the instant of the first of its times that can be read', () => {
+  it('has the first valid timestamp of its known fields', () => {
     const names = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'];
     for (const [index, name] of names.entries()) {
       const unread = Object.fromEntries(names.slice(0, index).map((each) => [each, 'soon']));
-      const later = Object.fromEntries(names.slice(index + 1).map((each) => [each, RECEIVED + 7]));
-      expect(normalizeRecord({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(
+      const others = Object.fromEntries(names.slice(index + 1).map((each) => [each, RECEIVED + 7]));
+      expect(normalizeRecord({ ...unread, [name]: RECEIVED + 1, ...others }, 'api', 0).instant, name).to.equal(
         RECEIVED + 1,
       );
     }
   });
 
-  it('has its level from level, else severity, else the priority of syslog', () => {
+  it('has the level of level, severity or syslog priority, in this order', () => {
     const level = (data: object) => normalizeRecord(data as never, 'api', RECEIVED).level;
     expect(level({ level: ' warn ', severity: 'error' })).to.equal('WARN');
     expect(level({ severity: 'error', PRIORITY: '6' })).to.equal('ERROR');
@@ -136,13 +136,13 @@ describe('a record', () => {
     expect(byPino).to.deep.equal('TRACE TRACE TRACE DEBUG INFO INFO WARN ERROR FATAL FATAL FATAL'.split(' '));
   });
 
-  it('has texts of whatever stands there', () => {
+  it('has a text message for any value', () => {
     const message = (value: unknown) => normalizeRecord({ message: value } as never, 'api', RECEIVED).message;
     expect([message('text'), message(7), message(true), message(null)]).to.deep.equal(['text', '7', 'true', '']);
     expect([message({ a: 1 }), message([1, 'x'])]).to.deep.equal(['{"a":1}', '[1,"x"]']);
   });
 
-  it('has its event from event, else from message', () => {
+  it('has the event of event or message', () => {
     expect(of({ event: 'e', message: 'm' }).event).to.equal('e');
     expect(of({ message: 'm' }).event).to.equal('m');
     expect(of({ msg: 'pino' }).event).to.equal('pino');
@@ -155,29 +155,29 @@ describe('a record', () => {
     expect(of({}).message).to.equal('');
   });
 
-  it('has its correlation from correlationId, else requestId, else traceId', () => {
+  it('has the correlation id of correlationId, requestId or traceId, in this order', () => {
     expect(of({ correlationId: 'c', requestId: 'r', traceId: 't' }).correlationId).to.equal('c');
     expect(of({ requestId: 'r', traceId: 't' }).correlationId).to.equal('r');
     expect(of({ traceId: 't' }).correlationId).to.equal('t');
     expect(of({}).correlationId).to.equal(undefined);
   });
 
-  it('cannot say who its producer is', () => {
+  it('cannot override its producer', () => {
     expect(of({ producerId: 'other', producer: 'other' }).producerId).to.equal('api');
   });
 
-  it('is understood whatever it is', () => {
+  it('is normalized for any JSON object, without changing it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
-        const { instant, level, data: kept } = of(data);
+        const { instant, level, data: normalizedData } = of(data);
         expect(Number.isSafeInteger(instant)).to.equal(true);
         expect(level).to.not.equal('');
-        expect(kept).to.equal(data);
+        expect(normalizedData).to.equal(data);
       }),
     );
   });
 
-  it('is understood the same when its instant is taken for its receipt', () => {
+  it('is normalized alike when its own timestamp is its time of receipt', () => {
     fc.assert(
       fc.property(record, (data) => {
         const first = of(data);

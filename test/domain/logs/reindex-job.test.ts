@@ -1,4 +1,4 @@
-/** A rebuild that was asked for: begun once, finished once, and what came of it known for ever. */
+/** The reindex job: started once, finished once, with a permanent report. */
 import { expect } from 'chai';
 import { rebuild, rebuildStream } from '../../../domain/logs/reindex-job.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -19,18 +19,18 @@ const finished = (records: number) => ({
   data: { id: 'r1', ...report(records) },
 });
 
-describe('a rebuild', () => {
-  it('is begun once', () => {
+describe('a reindex job', () => {
+  it('is started once', () => {
     given().when(begin(1000)).then(begun);
     given(begun).when(begin(2000)).thenNothing();
   });
 
-  it('is finished once, with what came of it', () => {
+  it('is finished once, with its report', () => {
     given(begun).when(finish(4)).then(finished(4));
     given(begun, finished(4)).when(finish(9)).thenNothing();
     expect(after([begun])).to.deep.equal({ begun: true });
     expect(after([begun, finished(4)])).to.deep.equal({ begun: true, rebuilt: report(4) });
   });
 
-  it('has a stream of its own', () => expect(rebuildStream('r1')).to.equal('logs.reindex-r1'));
+  it('has its own stream', () => expect(rebuildStream('r1')).to.equal('logs.reindex-r1'));
 });

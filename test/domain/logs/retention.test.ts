@@ -1,4 +1,4 @@
-/** What is no longer kept: told once, and never taken back. */
+/** Retention of log records: each expiry is recorded once and never undone. */
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -16,8 +16,8 @@ const expired = (before: number, auditBefore: number) => ({
   data: { before, auditBefore },
 });
 
-describe('retention', () => {
-  it('ends what is of days before a day, and the keepings of these', () => {
+describe('retention of logs', () => {
+  it('expires records before a day and erases the given buckets', () => {
     given()
       .when(expire(9 * DAY, 3 * DAY, ended))
       .then(expired(9 * DAY, 3 * DAY), { type: 'BatchesErased', data: ended[0]! });
@@ -29,7 +29,7 @@ describe('retention', () => {
       .then(expired(9 * DAY, 4 * DAY));
   });
 
-  it('ends keepings before it is told that records have expired, as long as that is not told', () => {
+  it('erases buckets before the expiry is recorded, and not afterwards', () => {
     const erase = { ...expire(9 * DAY, 3 * DAY, ended), type: 'EraseBatches' as const };
     given().when(erase).then({ type: 'BatchesErased', data: ended[0]! });
     given(expired(9 * DAY, 3 * DAY))
@@ -37,12 +37,12 @@ describe('retention', () => {
       .thenNothing();
   });
 
-  it('is told once', () =>
+  it('is recorded once', () =>
     given(expired(9 * DAY, 3 * DAY), { type: 'BatchesErased', data: ended[0]! })
       .when(expire(9 * DAY, 3 * DAY, ended))
       .thenNothing());
 
-  it('never brings back what has gone, when more is to be kept', () => {
+  it('never restores expired records when retention is extended', () => {
     given(expired(9 * DAY, 3 * DAY))
       .when(expire(5 * DAY, 2 * DAY))
       .thenNothing();

@@ -1,4 +1,4 @@
-/** Every event of meetings: what the decider emits fits its schema, and what was ever written can still be read. */
+/** The event catalog of meetings: emitted events match their schemas, and stored versions stay readable. */
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js';
 import { room } from '../../../domain/meeting/room.js';
@@ -6,15 +6,15 @@ import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 import { everything, meetingId, NOON, roomId } from '../../support/meeting-fixtures.js';
 
-const saying = { roomId, meetingId, participantId: 'ada', sentAt: NOON };
+const sender = { roomId, meetingId, participantId: 'ada', sentAt: NOON };
 
-describe('the catalog of meetings', () =>
+describe('the event catalog of meetings', () =>
   specifyCatalog({
     catalog,
     emitted: [
       ...specOf(room).run(everything).events,
-      chatSent(saying, 'Hello', '1799999999999-bob'),
-      reactionSent(saying, 'clap'),
+      chatSent(sender, 'Hello', '1799999999999-bob'),
+      reactionSent(sender, 'clap'),
       { type: 'RoomRequested', data: { roomId, meetingId, requestedAt: NOON } },
       { type: 'SignalRelayed', data: { roomId, meetingId, count: 42 } },
     ],
