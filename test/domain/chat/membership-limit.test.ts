@@ -33,7 +33,7 @@ describe('the members of all channels', () => {
     expect([state.all, state.of.has(ADA)]).to.deep.equal([41, false]);
   });
 
-  it('leave ten times as many places for others as one user takes', () => {
+  it('leave ten times the places of one user for others', () => {
     expect(isFull({ ada: 90_000 }, 860)).to.equal(false);
     expect(isFull({ ada: 90_000 }, 990)).to.equal(true);
     expect(isFull({ bob: 990_000 }, 860)).to.equal(false);

@@ -1,4 +1,4 @@
-/** How a meeting room is opened and entered, told as what people may expect of it. */
+/** Opening and joining a meeting room. */
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -26,8 +26,8 @@ const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];
 
 describe('a meeting room', () => {
-  describe('that is made before anybody comes', () => {
-    it('keeps what was said of it, and nothing that was not', () => {
+  describe('created in advance', () => {
+    it('records the given options and no others', () => {
       given().when(openRoom()).then(opened());
       given()
         .when(
@@ -50,17 +50,17 @@ describe('a meeting room', () => {
         );
     });
 
-    it('is there once', () => {
+    it('exists once', () => {
       given(opened()).when(openRoom()).thenRejected('meeting/room-exists');
       given(hosted, joined('ada', true)).when(openRoom()).thenRejected('meeting/room-exists');
     });
 
-    it('can be made anew once it has ended', () => {
+    it('can be created again after it ended', () => {
       given(opened(), ended()).when(openRoom()).then(opened());
     });
   });
 
-  it('is not there until it is made, or a host comes', () => {
+  it('does not exist until it is created or a host joins', () => {
     given().when(joinRoom('ada')).thenRejected('meeting/room-not-found');
     given().when(hostRoom('ada')).then(hosted, joined('ada', true));
     const opening = { meetingId: 'first', maxParticipants: 8, passwordHash: 'hash' };
@@ -78,13 +78,13 @@ describe('a meeting room', () => {
       );
   });
 
-  it('gives a host nothing where somebody is already', () => {
+  it('gives a host no role if other participants are present', () => {
     given(...ada)
       .when(hostRoom('bob'))
       .then(joined('bob'));
   });
 
-  it('asks for its password, also of who has the creator token', () => {
+  it('requires its password, even with the creator token', () => {
     const secured = opened({ passwordHash: 'hash' });
     given(secured).when(joinRoom('ada')).thenRejected('meeting/wrong-password');
     given(secured)
@@ -98,7 +98,7 @@ describe('a meeting room', () => {
       .then(joined('ada', true));
   });
 
-  it('is led by who finds it empty, and by who has the creator token', () => {
+  it('makes the first participant and the creator moderators', () => {
     given(opened()).when(joinRoom('ada')).then(joined('ada', true));
     given(...ada)
       .when(joinRoom('bob'))
@@ -108,7 +108,7 @@ describe('a meeting room', () => {
       .then(joined('bob', true));
   });
 
-  it('passes over a creator token that is wrong, or where there is none', () => {
+  it('ignores a wrong creator token, or one for a room without a creator', () => {
     given(...ada)
       .when(joinRoom('bob', { creatorHash: 'another' }))
       .then(joined('bob'));
@@ -117,7 +117,7 @@ describe('a meeting room', () => {
       .then(joined('bob'));
   });
 
-  it('is full at its cap, for everyone', () => {
+  it('admits no one beyond its limit of participants', () => {
     const full = [opened({ maxParticipants: 3 }), ...people(3)];
     given(...full)
       .when(joinRoom('bob'))
@@ -130,7 +130,7 @@ describe('a meeting room', () => {
       .then(joined('bob'));
   });
 
-  it('takes nobody twice', () => {
+  it('admits each participant once', () => {
     given(...ada)
       .when(joinRoom('ada'))
       .thenNothing();
@@ -139,20 +139,20 @@ describe('a meeting room', () => {
       .thenNothing();
   });
 
-  it('is free again when its time is over, whether or not that was told', () => {
-    const over = NOON + DAY;
+  it('can be created again after its expiry, even if that is not recorded yet', () => {
+    const expiresAt = NOON + DAY;
     given(opened())
-      .when(openRoom({ now: over - 1 }))
+      .when(openRoom({ now: expiresAt - 1 }))
       .thenRejected('meeting/room-exists');
     given(opened())
-      .when(openRoom({ now: over }))
-      .then(ended(over), opened({ openedAt: over }));
+      .when(openRoom({ now: expiresAt }))
+      .then(ended(expiresAt), opened({ openedAt: expiresAt }));
     given(opened())
-      .when(joinRoom('ada', { now: over }))
+      .when(joinRoom('ada', { now: expiresAt }))
       .thenRejected('meeting/room-not-found');
   });
 
-  it('gives who comes back over another socket their place, and a stranger none', () => {
+  it('restores the place of a participant on a new socket, and not of a stranger', () => {
     const back = { type: 'ReturnToRoom', roomId, node: 'south', seat: 'two', now: NOON } as const;
     const returned = (participantId: string) =>
       happened('ParticipantReturned', { participantId, returnedAt: NOON, node: 'south', seat: 'two' });

@@ -1,4 +1,4 @@
-/** What holds in a meeting room whatever people do in it, in whatever order. */
+/** Invariants of a meeting room under any commands in any order. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { catalog } from '../../../domain/meeting/catalog.js';
@@ -14,7 +14,7 @@ const person = fc.constantFrom('ada', 'bob', 'cleo', 'dan', 'eve', 'fay');
 const node = fc.constantFrom('north', 'south');
 const flag = fc.option(fc.boolean(), { nil: undefined });
 
-/** A command at a time that is told later. */
+/** A command without its time. */
 type Timeless = RoomCommand extends infer Each ? Omit<Each, 'now'> : never;
 
 const command: fc.Arbitrary<Timeless> = fc.oneof(
@@ -80,18 +80,18 @@ const command: fc.Arbitrary<Timeless> = fc.oneof(
 
 const history = fc.array(fc.tuple(command, fc.constantFrom(0, 1000, HOUR, DAY)), { maxLength: 60 });
 
-describe('whatever happens in a meeting room', () => {
-  it('has one who leads while there are people, nobody over its cap, and nobody twice', () => {
+describe('any history of a meeting room', () => {
+  it('has a moderator while participants are present, respects the limits, and has no duplicates', () => {
     fc.assert(
       fc.property(history, (commands) => {
         let state = room.initialState;
         let now = NOON;
-        for (const [each, later] of commands) {
-          now += later;
-          const given = { ...each, now } as RoomCommand;
-          // Every join has an id of its own; only ReturnToRoom brings back somebody who has left.
-          if (given.type === 'JoinRoom' && state.departed.some(({ id }) => id === given.participantId)) continue;
-          const events = room.decide(given, state);
+        for (const [each, passedMs] of commands) {
+          now += passedMs;
+          const timed = { ...each, now } as RoomCommand;
+          // Participant ids are unique; only ReturnToRoom restores a former participant.
+          if (timed.type === 'JoinRoom' && state.departed.some(({ id }) => id === timed.participantId)) continue;
+          const events = room.decide(timed, state);
           if (isRejection(events)) continue;
           state = events.reduce(evolve, state);
           const { people, waiting, isOpen, isPreCreated, lockedBy, recordingBy, maxParticipants } = state;
@@ -103,7 +103,7 @@ describe('whatever happens in a meeting room', () => {
           expect(people.length > 0).to.equal(people.some(({ isModerator }) => isModerator));
           if (!isOpen) expect(ids).to.deep.equal([]);
           if (isOpen && !isPreCreated && people.length === 0) expect(overAt).to.be.at.most(now + returnMs);
-          // A seat that is free is nobody's who is not there, or may not have it.
+          // A free seat goes to a waiting user if one is connected and may enter.
           const mayEnter = waiting.filter(({ isLost, kickedUntil = 0 }) => !isLost && now >= kickedUntil);
           if (!lockedBy && people.length > 0 && people.length < maxParticipants) expect(mayEnter).to.deep.equal([]);
           for (const { id } of departed) expect(ids).not.to.include(id);
@@ -111,8 +111,8 @@ describe('whatever happens in a meeting room', () => {
           if (people.length === 0)
             expect({ lockedBy, recordingBy }).to.deep.equal({ lockedBy: undefined, recordingBy: undefined });
           if (recordingBy) expect(ids).to.include(recordingBy);
-          // Said again, it changes nothing.
-          const again = room.decide(given, state);
+          // A repeated command has no effect.
+          const again = room.decide(timed, state);
           if (!isRejection(again)) expect(again).to.deep.equal([]);
         }
       }),

@@ -1,4 +1,4 @@
-/** How people go from a meeting room, and what becomes of it. */
+/** Leaving a meeting room, and what happens to the room. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { MAX_READABLE } from '../../../domain/meeting/leave.js';
 import { room } from '../../../domain/meeting/room.js';
@@ -32,12 +32,12 @@ const { given } = specOf(room);
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
 const erased: RoomEvent = { type: 'MeetingErased', data: { roomId, meetingId: 'm0', erasedAt: NOON } };
 const withdrawn = (participantId: string) => happened('EntryWithdrawn', { participantId, withdrawnAt: NOON });
-const lostWaiting = (participantId: string) =>
+const evictedWaiting = (participantId: string) =>
   happened('EntryWithdrawn', { participantId, withdrawnAt: NOON, isLost: true });
 const endRoom = (now: number) => ({ type: 'EndRoom', roomId, now }) as const;
 
-describe('who goes from a meeting room', () => {
-  it('is there no more, and so is who is kicked', () => {
+describe('leaving a meeting room', () => {
+  it('removes the participant, as does a kick', () => {
     given(...three)
       .when(leaveRoom('bob'))
       .then(left('bob'));
@@ -52,21 +52,21 @@ describe('who goes from a meeting room', () => {
       .thenRejected('meeting/target-not-found');
   });
 
-  it('leaves no more than so many meetings behind that nobody can ask for', () => {
-    const over = Array.from({ length: MAX_READABLE }, (_, n) =>
+  it('erases the oldest meetings beyond the number that can still be read', () => {
+    const pastMeetings = Array.from({ length: MAX_READABLE }, (_, n) =>
       [hosted, joined('ada', true), left('ada'), ended()].map(
         ({ type, data }) => ({ type, data: { ...data, meetingId: `m${n}` } }) as RoomEvent,
       ),
     );
-    given(opened(), ended(), ...over.slice(1).flat(), hosted, joined('ada', true))
+    given(opened(), ended(), ...pastMeetings.slice(1).flat(), hosted, joined('ada', true))
       .when(leaveRoom('ada'))
       .then(left('ada'), ended());
-    given(opened(), ended(), ...over.flat(), hosted, joined('ada', true))
+    given(opened(), ended(), ...pastMeetings.flat(), hosted, joined('ada', true))
       .when(leaveRoom('ada'))
       .then(left('ada'), ended(), erased);
   });
 
-  it('waits no more', () => {
+  it('withdraws a waiting user', () => {
     given(...three, locked('ada'), requested('dan'))
       .when(leaveRoom('dan'))
       .then(withdrawn('dan'));
@@ -75,7 +75,7 @@ describe('who goes from a meeting room', () => {
       .thenNothing();
   });
 
-  it('stays where they came back over another socket before the first was known to be gone', () => {
+  it('is ignored for the former socket of a reconnected participant', () => {
     const returned = happened('ParticipantReturned', {
       participantId: 'bob',
       returnedAt: NOON,
@@ -93,7 +93,7 @@ describe('who goes from a meeting room', () => {
       .thenNothing();
   });
 
-  it('leaves the longest present to lead, when nobody else does', () => {
+  it('promotes the longest present participant if no moderator remains', () => {
     given(...three)
       .when(leaveRoom('ada'))
       .then(left('ada'), promoted('bob'));
@@ -105,7 +105,7 @@ describe('who goes from a meeting room', () => {
       .then(kicked('ada', 'ada'), promoted('bob'));
   });
 
-  it('leaves the longest present whose connection is there to lead, before those whose connection is lost', () => {
+  it('promotes connected participants before those with a lost connection', () => {
     given(...three, connectionLost('bob'))
       .when(leaveRoom('ada'))
       .then(left('ada'), promoted('cleo'));
@@ -114,7 +114,7 @@ describe('who goes from a meeting room', () => {
       .then(left('ada'), promoted('bob'));
   });
 
-  it('ends with the last a room that came with the first', () => {
+  it('ends a room opened by its host when the last participant leaves', () => {
     given(hosted, joined('ada', true), locked('ada'), requested('bob'))
       .when(leaveRoom('ada'))
       .then(left('ada'), ended());
@@ -123,7 +123,7 @@ describe('who goes from a meeting room', () => {
       .thenRejected('meeting/room-not-found');
   });
 
-  it('takes the lock along with the last, and lets in who waits', () => {
+  it('releases the lock with the last participant, and admits waiting users', () => {
     given(opened(), joined('ada', true), locked('ada'), left('ada')).when(joinRoom('bob')).then(joined('bob', true));
     given(opened({ maxParticipants: 2 }), joined('ada', true), locked('ada'))
       .when(leaveRoom('ada'))
@@ -151,11 +151,11 @@ describe('who goes from a meeting room', () => {
       .then(left('ada'), granted('cleo', undefined, true));
   });
 
-  it('is everybody whose node is gone, at once', () => {
+  it('removes all participants of a dead node in one command', () => {
     const south = (event: RoomEvent) => ({ ...event, data: { ...event.data, node: 'south' } }) as RoomEvent;
-    const lose = { type: 'RemovePeopleOfNode', roomId, node: 'south', now: NOON } as const;
+    const removeNode = { type: 'RemovePeopleOfNode', roomId, node: 'south', now: NOON } as const;
     given(...three)
-      .when(lose)
+      .when(removeNode)
       .thenNothing();
     given(
       opened(),
@@ -166,15 +166,15 @@ describe('who goes from a meeting room', () => {
       south(requested('dan')),
       requested('eve'),
     )
-      .when(lose)
-      .then(lostWaiting('dan'), lost('ada'), lost('cleo'), promoted('bob'));
+      .when(removeNode)
+      .then(evictedWaiting('dan'), lost('ada'), lost('cleo'), promoted('bob'));
     given(opened(), south(joined('ada', true)), locked('ada'), south(requested('dan')), requested('eve'))
-      .when(lose)
-      .then(lostWaiting('dan'), lost('ada'), granted('eve', undefined, true));
+      .when(removeNode)
+      .then(evictedWaiting('dan'), lost('ada'), granted('eve', undefined, true));
   });
 
-  it('leaves a room that was made before for a day: after it was made, was to end, or the last has left', () => {
-    const over: readonly (readonly [readonly RoomEvent[], number])[] = [
+  it('ends a room created in advance a day after its creation, scheduled end or last participant', () => {
+    const expiries: readonly (readonly [readonly RoomEvent[], number])[] = [
       [[opened()], NOON + DAY],
       [[opened({ scheduledEnd: NOON + 5 * HOUR })], NOON + 5 * HOUR + DAY],
       [[opened(), joined('ada', true), left('ada', NOON + HOUR)], NOON + HOUR + DAY],
@@ -183,7 +183,7 @@ describe('who goes from a meeting room', () => {
         NOON + 5 * HOUR + DAY,
       ],
     ];
-    for (const [events, at] of over) {
+    for (const [events, at] of expiries) {
       given(...events)
         .when(endRoom(at - 1))
         .thenNothing();
@@ -202,7 +202,7 @@ describe('who goes from a meeting room', () => {
       .thenNothing();
   });
 
-  it('can be forgotten once the meeting is over, though another one is held by then', () => {
+  it('allows erasing an ended meeting while the next one is running', () => {
     const erase = { type: 'EraseMeeting', roomId, meetingId, now: NOON } as const;
     const erased = happened('MeetingErased', { erasedAt: NOON });
     given(opened()).when(erase).thenNothing();

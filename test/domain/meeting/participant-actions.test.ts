@@ -1,4 +1,4 @@
-/** What may be done in a meeting room, and by whom. */
+/** Actions in a meeting room and who may perform them. */
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -28,7 +28,7 @@ const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
 const stopped = happened('RecordingStopped', { stoppedAt: NOON, by: 'ada' });
 
 describe('in a meeting room', () => {
-  it('nobody does anything who has not joined, those who wait included', () => {
+  it('participants only may act, not waiting users', () => {
     const commands = [
       update('eve', { isMuted: true }),
       ...(['RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const).map(
@@ -46,7 +46,7 @@ describe('in a meeting room', () => {
     }
   });
 
-  it('only moderators lock, record, admit, reject and act upon others, whether or not the target is there', () => {
+  it('moderators only may lock, record, admit, reject and act on others, even if the target is absent', () => {
     const commands = [
       ...(['LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const).map((type) => does('bob', type)),
       ...(
@@ -66,7 +66,7 @@ describe('in a meeting room', () => {
         .thenRejected('meeting/not-a-moderator');
   });
 
-  it('people say of themselves what has changed, and the rest stays', () => {
+  it('participants change the given flags of their own', () => {
     given(...both)
       .when(update('bob', { isMuted: true }))
       .then(updated('bob', true, false, false));
@@ -81,7 +81,7 @@ describe('in a meeting room', () => {
       .thenNothing();
   });
 
-  it('hands are raised and lowered once', () => {
+  it('a hand is raised and lowered once', () => {
     given(...both)
       .when(does('bob', 'RaiseHand'))
       .then(raised);
@@ -99,7 +99,7 @@ describe('in a meeting room', () => {
       .then(lowered);
   });
 
-  it('moderators mute, unmute and promote who is there', () => {
+  it('moderators mute, unmute, promote and kick present participants', () => {
     given(...both)
       .when(doesTo('ada', 'MuteParticipant', 'bob'))
       .then(muted);
@@ -130,7 +130,7 @@ describe('in a meeting room', () => {
         .thenRejected('meeting/target-not-found');
   });
 
-  it('the room is locked once, and unlocked once', () => {
+  it('the room is locked and unlocked once', () => {
     given(...both)
       .when(does('ada', 'LockRoom'))
       .then(locked('ada'));
@@ -142,7 +142,7 @@ describe('in a meeting room', () => {
       .thenNothing();
   });
 
-  it('a recording is one, until somebody stops it or who records has gone', () => {
+  it('a recording runs once, until it is stopped or its recorder leaves', () => {
     given(...both)
       .when(does('ada', 'StartRecording'))
       .then(recording);

@@ -1,4 +1,4 @@
-/** Coming back to a meeting room: a lost connection keeps its place, and who left a moment ago is who they were. */
+/** Returning to a meeting room: a lost connection keeps its place, and a recent participant can rejoin. */
 import { room } from '../../../domain/meeting/room.js';
 import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -30,8 +30,8 @@ import {
 } from '../../support/meeting-fixtures.js';
 
 const { given } = specOf(room);
-const held = opened({ returnMs: RETURN_MS });
-const ada = [held, joined('ada', true)];
+const openedWithReturn = opened({ returnMs: RETURN_MS });
+const ada = [openedWithReturn, joined('ada', true)];
 const returned = (participantId: string) =>
   happened('ParticipantReturned', {
     participantId,
@@ -40,8 +40,8 @@ const returned = (participantId: string) =>
     seat: `seat-of-${participantId}`,
   });
 
-describe('a connection to a meeting room that is lost', () => {
-  it('is a fact, once, and only of the socket on which they are', () => {
+describe('a lost connection to a meeting room', () => {
+  it('is recorded once, for the current socket only', () => {
     given(...ada)
       .when(loseConnection('ada'))
       .then(connectionLost('ada'));
@@ -56,7 +56,7 @@ describe('a connection to a meeting room that is lost', () => {
       .then(connectionLost('ada'), connectionLost('bob'), connectionLost('cleo'));
   });
 
-  it('keeps place, role and recording, and counts toward the cap', () => {
+  it('keeps place, role and recording, and counts toward the limit', () => {
     const two = [opened({ returnMs: RETURN_MS, maxParticipants: 2 }), ...people(2)];
     given(...two, connectionLost('p0'))
       .when(joinRoom('dan'))
@@ -66,7 +66,7 @@ describe('a connection to a meeting room that is lost', () => {
       .thenNothing();
   });
 
-  it('is there again when they come back, whatever lock and cap say', () => {
+  it('is restored on return, regardless of lock and limit', () => {
     given(opened({ maxParticipants: 2 }), ...people(2), locked('p1'), connectionLost('p0'))
       .when(returning('p0'))
       .then(returned('p0'));
@@ -75,7 +75,7 @@ describe('a connection to a meeting room that is lost', () => {
       .thenNothing();
   });
 
-  it('is left after its time, and cannot be come back to then', () => {
+  it('leaves after a timeout, after which a return is rejected', () => {
     given(...ada, joined('bob'), connectionLost('ada'))
       .when({ ...leaveRoom('ada'), hasTimedOut: true } as never)
       .then(lost('ada'), promoted('bob'));
@@ -84,7 +84,7 @@ describe('a connection to a meeting room that is lost', () => {
       .thenRejected('meeting/not-joined');
   });
 
-  it('does not lead to a free seat before somebody waits for it who is there', () => {
+  it('does not occupy a free seat before a connected waiting user', () => {
     const two = [opened({ maxParticipants: 2, returnMs: RETURN_MS }), ...people(2), locked('p0')];
     const waiting = [...two, requested('dan'), requested('eve'), unlocked('p0'), connectionLost('dan')];
     given(...waiting)
@@ -96,32 +96,32 @@ describe('a connection to a meeting room that is lost', () => {
   });
 });
 
-describe('who has left a meeting room', () => {
-  const gone = [...ada, joined('bob'), left('bob')];
+describe('a former participant of a meeting room', () => {
+  const bobLeft = [...ada, joined('bob'), left('bob')];
 
-  it('is who they were for a while, and then nobody', () => {
-    given(...gone)
+  it('can return within the return period only', () => {
+    given(...bobLeft)
       .when(returning('bob', NOON + RETURN_MS - 1))
       .then(rejoined('bob', false, NOON + RETURN_MS - 1));
-    given(...gone)
+    given(...bobLeft)
       .when(returning('bob', NOON + RETURN_MS))
       .thenRejected('meeting/not-joined');
-    given(...gone, rejoined('bob'))
+    given(...bobLeft, rejoined('bob'))
       .when(does('bob', 'RaiseHand'))
       .then(happened('HandRaised', { participantId: 'bob', raisedAt: NOON }));
   });
 
-  it('is forgotten after as many more as a room holds', () => {
+  it('is forgotten after the maximum number of later departures', () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => [joined(`p${n}`), left(`p${n}`)]).flat();
-    given(...gone, ...many(MAX_DEPARTED - 1))
+    given(...bobLeft, ...many(MAX_DEPARTED - 1))
       .when(returning('bob'))
       .then(rejoined('bob'));
-    given(...gone, ...many(MAX_DEPARTED))
+    given(...bobLeft, ...many(MAX_DEPARTED))
       .when(returning('bob'))
       .thenRejected('meeting/not-joined');
   });
 
-  it('leads again if they did, or if nobody is there', () => {
+  it('is moderator again if they were, or if the room is empty', () => {
     given(...ada, joined('bob'), left('ada'), promoted('bob'))
       .when(returning('ada'))
       .then(rejoined('ada', true));
@@ -130,8 +130,8 @@ describe('who has left a meeting room', () => {
       .then(rejoined('bob', true));
   });
 
-  it('held no place: the lock, the cap and a kick count', () => {
-    given(...gone, locked('ada'))
+  it('has no reserved place: lock, limit and kick apply', () => {
+    given(...bobLeft, locked('ada'))
       .when(returning('bob'))
       .thenRejected('meeting/not-joined');
     given(opened({ maxParticipants: 2, returnMs: RETURN_MS }), ...people(2), left('p1'), joined('dan'))
@@ -140,19 +140,19 @@ describe('who has left a meeting room', () => {
     given(...ada, joined('bob'), kicked('bob', 'ada'))
       .when(returning('bob'))
       .thenRejected('meeting/not-joined');
-    // Under the name and from the network of somebody who was kicked after they had left.
+    // A user with the same name and network was kicked after Bob had left.
     const twin = joined('twin');
     const same = { ...twin, data: { ...twin.data, caller: 'address-of-bob' } };
-    given(...gone, same, kicked('twin', 'ada'))
+    given(...bobLeft, same, kicked('twin', 'ada'))
       .when(returning('bob'))
       .thenRejected('meeting/not-joined');
   });
 });
 
-describe('a meeting room that became empty', () => {
+describe('an empty meeting room', () => {
   const empty = [hostedHolding, joined('ada', true), left('ada')];
 
-  it('stays for a while, and ends then', () => {
+  it('stays open for the return period, then ends', () => {
     given(hostedHolding, joined('ada', true)).when(leaveRoom('ada')).then(left('ada'));
     given(...empty)
       .when(returning('ada', NOON + RETURN_MS - 1))
@@ -169,7 +169,7 @@ describe('a meeting room that became empty', () => {
       .thenRejected('meeting/room-not-found');
   });
 
-  it('keeps those waiting who were not let in, until somebody is there', () => {
+  it('keeps waiting users until a participant is present', () => {
     const waiting = [hostedHolding, joined('ada', true), locked('ada'), requested('bob')];
     given(...waiting)
       .when(leaveRoom('ada'))

@@ -1,4 +1,4 @@
-/** How long the stream of a meeting room may get, and what may still happen in one that is as long. */
+/** Limits on the length of a room's stream, and commands that remain possible beyond them. */
 import { expect } from 'chai';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { MAX_READABLE_EVENTS } from '../../../domain/meeting/leave.js';
@@ -25,31 +25,31 @@ import {
 
 const { given, after } = specOf(room);
 const raised = happened('HandRaised', { participantId: 'bob', raisedAt: NOON });
-const much = (count: number) => Array<RoomEvent>(count).fill(raised);
-const there = [opened(), joined('ada', true), joined('bob'), requested('cleo')];
-/** A stream of so many facts. */
-const long = (count: number) => [...there, ...much(count - there.length)];
+const manyEvents = (count: number) => Array<RoomEvent>(count).fill(raised);
+const occupied = [opened(), joined('ada', true), joined('bob'), requested('cleo')];
+/** A stream with that many events and participants in the room. */
+const streamOf = (count: number) => [...occupied, ...manyEvents(count - occupied.length)];
 const by = { roomId, by: 'bob', now: NOON };
 const to = { roomId, participantId: 'bob', now: NOON };
 
-/** A room whose earlier meeting has left so many facts, and in which nobody is. */
-const over = (count: number) => [opened(), ...much(count - 2), ended()];
+/** An empty room with that many events of an earlier meeting. */
+const endedStream = (count: number) => [opened(), ...manyEvents(count - 2), ended()];
 
-describe('a meeting room in which much has happened', () => {
+describe('a meeting room with a long stream', () => {
   const until: readonly (readonly [number, string, (count: number) => readonly RoomEvent[], RoomCommand[]])[] = [
     [
       20_000,
       'meeting/too-long',
-      long,
+      streamOf,
       [{ type: 'UpdateOneself', ...by, isMuted: true }, does('bob', 'LowerHand'), does('ada', 'RaiseHand')],
     ],
-    [25_000, 'meeting/room-full', long, [joinRoom('dan')]],
-    [25_000, 'meeting/room-exists', over, [openRoom({ meetingId: 'next' })]],
-    [25_000, 'meeting/room-full', over, [hostRoom('dan')]],
+    [25_000, 'meeting/room-full', streamOf, [joinRoom('dan')]],
+    [25_000, 'meeting/room-exists', endedStream, [openRoom({ meetingId: 'next' })]],
+    [25_000, 'meeting/room-full', endedStream, [hostRoom('dan')]],
     [
       30_000,
       'meeting/too-long',
-      long,
+      streamOf,
       [
         { type: 'ReturnToRoom', ...to, node: 'south', seat: 'two' },
         does('ada', 'LockRoom'),
@@ -59,18 +59,18 @@ describe('a meeting room in which much has happened', () => {
       ],
     ],
   ];
-  for (const [most, rejected, stream, commands] of until)
+  for (const [limit, rejected, stream, commands] of until)
     for (const command of commands)
-      it(`with ${most} facts takes no ${command.type} any more: ${rejected}`, () => {
-        expect(room.decide(command, after(stream(most - 1))), 'one before').to.be.an('array').that.is.not.empty;
-        given(...stream(most))
+      it(`at ${limit} events rejects ${command.type} with ${rejected}`, () => {
+        expect(room.decide(command, after(stream(limit - 1))), 'one event less').to.be.an('array').that.is.not.empty;
+        given(...stream(limit))
           .when(command)
           .thenRejected(rejected, { kind: rejected === 'meeting/room-exists' ? 'conflict' : 'limit' });
       });
 
-  it('lets everybody go, in or be sent away, and says what is so already, however long it is', () => {
-    const state = after(long(40_000));
-    const last = after([...over(40_000), opened({ meetingId: 'next' })]);
+  it('always accepts leaving, kicking, admitting, rejecting, ending and erasing, and repeats without effect', () => {
+    const state = after(streamOf(40_000));
+    const last = after([...endedStream(40_000), opened({ meetingId: 'next' })]);
     const always: readonly (readonly [RoomCommand, typeof state])[] = [
       [leaveRoom('bob'), state],
       [doesTo('ada', 'KickParticipant', 'bob'), state],
@@ -85,8 +85,8 @@ describe('a meeting room in which much has happened', () => {
     expect(room.decide(does('bob', 'RaiseHand'), state)).to.deep.equal([]);
   });
 
-  it('is as long as before, where a meeting between others is erased, and shorter by the first', () => {
-    const [first, second] = [over(15_000), inMeeting('second', over(10_000))];
+  it('is shortened by erasing its first meeting, and not by erasing a later one', () => {
+    const [first, second] = [endedStream(15_000), inMeeting('second', endedStream(10_000))];
     const erased = (meetingId: string) => inMeeting(meetingId, [happened('MeetingErased', { erasedAt: NOON })]);
     const dan = openRoom({ meetingId: 'third' });
     given(...first, ...second, ...erased('second'))
@@ -96,9 +96,9 @@ describe('a meeting room in which much has happened', () => {
     expect(opens).to.be.an('array').that.is.not.empty;
   });
 
-  it('that came with its first is forgotten with its last, and so are those before that are too long with it', () => {
+  it('opened by a host erases readable meetings beyond the limit when it ends', () => {
     const meeting = (meetingId: string, count: number) =>
-      inMeeting(meetingId, [hosted, joined('ada', true), ...much(count - 4), left('ada'), ended()]);
+      inMeeting(meetingId, [hosted, joined('ada', true), ...manyEvents(count - 4), left('ada'), ended()]);
     const forgotten = (...events: readonly RoomEvent[]) => {
       const outcome = room.decide(leaveRoom('ada'), after(events.slice(0, -2)));
       expect(outcome).to.be.an('array');

@@ -1,4 +1,4 @@
-/** Who waits before a meeting room, and who lets them in. */
+/** The waiting room of a meeting: who waits, and who admits them. */
 import { MAX_WAITING } from '../../../domain/meeting/join.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -28,34 +28,34 @@ import {
 const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];
 
-describe('a meeting room', () => {
+describe('admission to a meeting room', () => {
   describe('that is locked', () => {
-    const shut = [...ada, locked('ada')];
+    const lockedRoom = [...ada, locked('ada')];
 
-    it('lets people wait, and the creator in', () => {
-      given(...shut)
+    it('makes users wait, except the creator', () => {
+      given(...lockedRoom)
         .when(joinRoom('bob'))
         .then(requested('bob'));
-      given(...shut)
+      given(...lockedRoom)
         .when(joinRoom('bob', { creatorHash: 'hash-of-creator' }))
         .then(joined('bob', true));
     });
 
-    it('lets so many wait, and finds room for no more', () => {
+    it('limits waiting users', () => {
       const many = Array.from({ length: MAX_WAITING }, (_, index) => requested(`w${index}`));
-      given(...shut, ...many.slice(1))
+      given(...lockedRoom, ...many.slice(1))
         .when(joinRoom('bob'))
         .then(requested('bob'));
-      given(...shut, ...many)
+      given(...lockedRoom, ...many)
         .when(joinRoom('bob'))
         .thenRejected('meeting/room-full');
     });
 
-    it('lets in whom a moderator admits, under the name and the id with which they waited', () => {
-      given(...shut, requested('bob'))
+    it('admits a user by a moderator, keeping name and id', () => {
+      given(...lockedRoom, requested('bob'))
         .when(doesTo('ada', 'AdmitUser', 'bob'))
         .then(granted('bob', 'ada'));
-      given(...shut, requested('bob'), granted('bob', 'ada'))
+      given(...lockedRoom, requested('bob'), granted('bob', 'ada'))
         .when({ type: 'UpdateOneself', roomId, by: 'bob', isMuted: true, now: NOON })
         .then(
           happened('ParticipantUpdated', {
@@ -68,50 +68,50 @@ describe('a meeting room', () => {
         );
     });
 
-    it('lets in the one who is admitted, and no other who waits', () => {
+    it('admits only the given user', () => {
       const waiting = [requested('bob'), requested('cleo'), granted('cleo', 'ada')];
-      given(...shut, ...waiting)
+      given(...lockedRoom, ...waiting)
         .when(does('cleo', 'RaiseHand'))
         .then(happened('HandRaised', { participantId: 'cleo', raisedAt: NOON }));
-      given(...shut, ...waiting)
+      given(...lockedRoom, ...waiting)
         .when(doesTo('ada', 'AdmitUser', 'bob'))
         .then(granted('bob', 'ada'));
     });
 
-    it('passes over who is admitted or rejected and does not wait', () => {
+    it('ignores admission or rejection of users who are not waiting', () => {
       const reject = { type: 'RejectUser', roomId, by: 'ada', reason: '', now: NOON } as const;
-      for (const nobody of ['eve', 'ada']) {
-        given(...shut)
-          .when(doesTo('ada', 'AdmitUser', nobody))
+      for (const absent of ['eve', 'ada']) {
+        given(...lockedRoom)
+          .when(doesTo('ada', 'AdmitUser', absent))
           .thenNothing();
-        given(...shut)
-          .when({ ...reject, participantId: nobody })
+        given(...lockedRoom)
+          .when({ ...reject, participantId: absent })
           .thenNothing();
       }
     });
 
-    it('keeps who is admitted waiting while it is full', () => {
+    it('keeps an admitted user waiting while the room is full', () => {
       given(opened({ maxParticipants: 2 }), ...people(2), locked('p0'), requested('bob'))
         .when(doesTo('p0', 'AdmitUser', 'bob'))
         .thenRejected('meeting/room-full');
     });
 
-    it('turns away whom a moderator rejects, with the reason', () => {
+    it('rejects a user by a moderator, with the reason', () => {
       const refused = happened('EntryRefused', {
         participantId: 'bob',
         refusedAt: NOON,
         by: 'ada',
         secret: { reason: 'Not today' },
       });
-      given(...shut, requested('bob'))
+      given(...lockedRoom, requested('bob'))
         .when({ type: 'RejectUser', roomId, by: 'ada', participantId: 'bob', reason: 'Not today', now: NOON })
         .then(refused);
-      given(...shut, requested('bob'), refused)
+      given(...lockedRoom, requested('bob'), refused)
         .when(doesTo('ada', 'AdmitUser', 'bob'))
         .thenNothing();
     });
 
-    it('lets in all who wait when it is unlocked, up to its cap', () => {
+    it('admits all waiting users on unlocking, up to the limit', () => {
       given(
         opened({ maxParticipants: 3 }),
         joined('ada', true),
@@ -124,7 +124,7 @@ describe('a meeting room', () => {
         .then(unlocked('ada'), granted('bob'), granted('cleo'));
     });
 
-    it('gives each seat that is free after that to who has waited longest, before newcomers', () => {
+    it('gives free seats to the longest waiting user before newcomers', () => {
       const full = [
         opened({ maxParticipants: 2 }),
         ...people(2),
@@ -151,12 +151,12 @@ describe('a meeting room', () => {
     });
   });
 
-  describe('from which somebody was kicked', () => {
-    const sentAway = [...ada, joined('bob'), kicked('bob', 'ada')];
+  describe('after a kick', () => {
+    const kickedRoom = [...ada, joined('bob'), kicked('bob', 'ada')];
 
-    it('lets them wait, for ten minutes', () => {
+    it('makes the kicked user wait for ten minutes', () => {
       const again = { caller: 'address-of-bob', node: 'north', seat: 'another' };
-      given(...sentAway)
+      given(...kickedRoom)
         .when(joinRoom('bob2', { ...again, now: NOON + 10 * MINUTE - 1 }))
         .then(
           happened('EntryRequested', {
@@ -166,46 +166,46 @@ describe('a meeting room', () => {
             secret: { name: 'bob2' },
           }),
         );
-      given(...sentAway)
+      given(...kickedRoom)
         .when(joinRoom('bob', { now: NOON + 10 * MINUTE }))
         .then(joined('bob', false, NOON + 10 * MINUTE));
-      given(...sentAway)
+      given(...kickedRoom)
         .when(joinRoom('cleo'))
         .then(joined('cleo'));
     });
 
-    it('knows them by who they prove to have been, wherever they come from and however they are called', () => {
-      const elsewhere = { caller: 'address-of-nobody', formerId: 'bob' };
-      given(...sentAway)
-        .when(joinRoom('dan', elsewhere))
+    it('recognises the kicked user by a former id, from another network and under another name', () => {
+      const otherNetwork = { caller: 'address-of-nobody', formerId: 'bob' };
+      given(...kickedRoom)
+        .when(joinRoom('dan', otherNetwork))
         .then(
           happened('EntryRequested', {
             participantId: 'dan',
             requestedAt: NOON,
-            ...elsewhere,
+            ...otherNetwork,
             node: 'north',
             seat: 'seat-of-dan',
             secret: { name: 'dan' },
           }),
         );
-      const asked = requested('dan');
-      const waits = { ...asked, data: { ...asked.data, ...elsewhere } };
-      given(...sentAway, locked('ada'), waits)
+      const request = requested('dan');
+      const waits = { ...request, data: { ...request.data, ...otherNetwork } };
+      given(...kickedRoom, locked('ada'), waits)
         .when(does('ada', 'UnlockRoom'))
         .then(unlocked('ada'));
-      given(...sentAway)
+      given(...kickedRoom)
         .when(joinRoom('dan', { formerId: 'cleo' }))
         .then(joined('dan'));
     });
 
-    it('does not let them in by unlocking', () => {
-      given(...sentAway, locked('ada'), requested('bob'), requested('cleo'))
+    it('does not admit the kicked user on unlocking', () => {
+      given(...kickedRoom, locked('ada'), requested('bob'), requested('cleo'))
         .when(does('ada', 'UnlockRoom', NOON + MINUTE))
         .then(unlocked('ada', NOON + MINUTE), granted('cleo', undefined, false, NOON + MINUTE));
     });
 
-    it('lets them wait also when all others have left, until a moderator admits them', () => {
-      const empty = [...sentAway, left('ada')];
+    it('makes the kicked user wait in an empty room too, until a moderator admits them', () => {
+      const empty = [...kickedRoom, left('ada')];
       given(...empty)
         .when(joinRoom('bob'))
         .then(requested('bob'));
@@ -220,8 +220,8 @@ describe('a meeting room', () => {
         .then(joined('bob', true, NOON + 10 * MINUTE));
     });
 
-    it('ends in its time though they wait, and the next meeting under its id knows of no kick', () => {
-      const waits = [...sentAway, left('ada'), requested('bob', NOON + MINUTE)];
+    it('ends with the room, even if the kicked user waits, and the next meeting knows no kick', () => {
+      const waits = [...kickedRoom, left('ada'), requested('bob', NOON + MINUTE)];
       given(...waits)
         .when({ type: 'EndRoom', roomId, now: NOON + DAY })
         .then(ended(NOON + DAY));

@@ -1,4 +1,4 @@
-/** Every event of the rooms: what deciders emit fits its schema, and what was ever written can still be read. */
+/** The event catalog of rooms: emitted events match their schemas, and stored versions stay readable. */
 import { catalog, roomSubject } from '../../../domain/rooms/catalog.js';
 import { messages } from '../../../domain/rooms/messages.js';
 import { room } from '../../../domain/rooms/room.js';
@@ -28,7 +28,7 @@ const emitted: readonly DomainEvent[] = [
   ...specOf(messages).run([postMessage('one')]).events,
 ];
 
-describe('the catalog of rooms', () =>
+describe('the event catalog of rooms', () =>
   specifyCatalog({
     catalog,
     emitted,

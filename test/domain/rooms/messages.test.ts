@@ -1,4 +1,4 @@
-/** The rules of posting: how fast, and never the same twice. */
+/** Message rules of rooms: rate limits and replay protection. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -16,18 +16,18 @@ const { given, after, run } = specOf(messages);
 const MINUTE = 60_000;
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
-describe('posting messages', () => {
-  it('stores the envelope as it came', () => {
+describe('posting to a room', () => {
+  it('stores the envelope unchanged', () => {
     given().when(postMessage('one')).then(posted('one'));
   });
 
-  it('refuses an identical envelope', () => {
+  it('rejects an identical envelope', () => {
     given(posted('one', 'ada', NOON, 'same'))
       .when(postMessage('two', 'ada', NOON + MINUTE, 'same'))
       .thenRejected('rooms/message-replayed', { kind: 'conflict' });
   });
 
-  it('has forgotten an envelope when 1000 more have come', () => {
+  it('forgets an envelope after 1000 more messages', () => {
     const later = times(MAX_MESSAGES, (index) => posted(`later-${index}`, 'ada', NOON + index * MINUTE));
     const now = NOON + MAX_MESSAGES * MINUTE;
     given(posted('one'), ...later.slice(1))
@@ -38,7 +38,7 @@ describe('posting messages', () => {
       .then(posted('two', 'ada', now, 'one'));
   });
 
-  it('takes 40 a minute of one participant', () => {
+  it('limits a participant to 40 messages a minute', () => {
     const burst = times(MAX_POSTS_PER_PARTICIPANT, (index) => posted(`m-${index}`, 'ada', NOON + index * 1000));
     given(...burst)
       .when(postMessage('more', 'ada', NOON + 45_000))
@@ -54,7 +54,7 @@ describe('posting messages', () => {
       .then(posted('more', 'bob', NOON + 45_000));
   });
 
-  it('takes 120 a minute of all together', () => {
+  it('limits a room to 120 messages a minute', () => {
     const burst = times(MAX_POSTS_PER_ROOM, (index) => posted(`m-${index}`, `p-${index % 10}`, NOON + index * 100));
     given(...burst)
       .when(postMessage('more', 'new', NOON + 20_000))
@@ -64,19 +64,19 @@ describe('posting messages', () => {
       .then(posted('more', 'new', NOON + MINUTE));
   });
 
-  it('goes on at once when the clock has been set back, and counts from there', () => {
+  it('continues after the clock was set back, with a new window', () => {
     const before = Array.from({ length: 40 }, (_, index) => posted(`m-${index}`, 'ada', NOON + index));
     const back = NOON - 60 * MINUTE;
     given(...before)
-      .when(postMessage('late', 'ada', back))
-      .then(posted('late', 'ada', back));
+      .when(postMessage('more', 'ada', back))
+      .then(posted('more', 'ada', back));
     const after = Array.from({ length: 40 }, (_, index) => posted(`n-${index}`, 'ada', back + index));
     given(...before, ...after)
-      .when(postMessage('late', 'ada', back + 100))
+      .when(postMessage('again', 'ada', back + 100))
       .thenRejected('rooms/too-many-messages', { retryAfterMs: MINUTE - 100 });
   });
 
-  it('says how long to wait so that waiting is enough', () => {
+  it('returns a wait after which the message is accepted', () => {
     const posts = fc.array(fc.tuple(fc.constantFrom('ada', 'bob', 'eve', 'joe'), fc.nat(900)), {
       minLength: 100,
       maxLength: 200,
@@ -101,7 +101,7 @@ describe('posting messages', () => {
     );
   });
 
-  it('never lets more through within any minute, and no digest twice', () => {
+  it('never accepts more messages per minute than allowed, nor a digest twice', () => {
     const posts = fc.array(fc.tuple(fc.constantFrom('ada', 'bob', 'eve', 'joe'), fc.nat(300), fc.nat(150)), {
       minLength: 150,
       maxLength: 400,
@@ -119,19 +119,19 @@ describe('posting messages', () => {
         for (const [index, { data }] of events.entries()) {
           const window = events.slice(0, index + 1).filter((each) => each.data.createdAt > data.createdAt - MINUTE);
           expect(window.length).to.be.at.most(MAX_POSTS_PER_ROOM);
-          const mine = window.filter((each) => each.data.senderId === data.senderId);
-          expect(mine.length).to.be.at.most(MAX_POSTS_PER_PARTICIPANT);
+          const own = window.filter((each) => each.data.senderId === data.senderId);
+          expect(own.length).to.be.at.most(MAX_POSTS_PER_PARTICIPANT);
         }
       }),
     );
   });
 
-  it('remembers no more than it needs, and takes erased messages like others', () => {
-    const faceless = ({ type, data }: MessagePosted): MessagePosted => ({
+  it('bounds its state, and folds erased messages alike', () => {
+    const withoutEnvelope = ({ type, data }: MessagePosted): MessagePosted => ({
       type,
       data: { ...data, secret: { envelope: null } },
     });
-    const history = times(3000, (index) => faceless(posted(`m-${index}`, 'ada', NOON + index * 600)));
+    const history = times(3000, (index) => withoutEnvelope(posted(`m-${index}`, 'ada', NOON + index * 600)));
     const { digests, recent } = after(history);
     expect(digests).to.have.length(MAX_MESSAGES);
     expect(recent).to.have.length(100);

@@ -1,4 +1,4 @@
-/** The rules of a room, told as what people may expect of it. */
+/** The rules of a room. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -34,11 +34,11 @@ const ada = [created, joined('ada')];
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
 describe('a room', () => {
-  it('is entered by whoever creates it', () => {
+  it('is joined by its creator', () => {
     given().when(createRoom('Ada')).then(created, joined('ada', 'Ada'));
   });
 
-  it('calls the nameless Unknown Guest, and tidies names', () => {
+  it('normalizes names, and names an empty one "Unknown Guest"', () => {
     given().when(createRoom()).then(created, joined('ada', 'Unknown Guest'));
     given().when(createRoom(' \t\n ')).then(created, joined('ada', 'Unknown Guest'));
     given().when(createRoom('  Ada \n  Lovelace ')).then(created, joined('ada', 'Ada Lovelace'));
@@ -47,7 +47,7 @@ describe('a room', () => {
       .then(created, joined('ada', '🦉'.repeat(48)));
   });
 
-  it('never keeps a private key', () => {
+  it('never stores a private key', () => {
     const command = { ...createRoom('ada'), signingPublicKey: { ...signingPublicKey, d: 'private' } };
     expect(JSON.stringify(room.decide(command as RoomCommand, room.initialState))).not.to.contain('private');
   });
@@ -61,13 +61,13 @@ describe('a room', () => {
       .thenRejected('rooms/room-exists');
   });
 
-  it('lets in who has an invite', () => {
+  it('admits a user with an invite', () => {
     given(...ada, invited('one'))
       .when(joinRoom('one', 'bob'))
       .then(redeemed('one', 'bob'), joined('bob'));
   });
 
-  it('lets everybody who is in it invite, and lets in by every invite but those that were used', () => {
+  it('accepts invites of all participants, each valid until used', () => {
     const both = [created, joined('ada'), joined('bob')];
     for (const by of ['ada', 'bob'])
       given(...both)
@@ -78,27 +78,27 @@ describe('a room', () => {
       .then(redeemed('two', 'cleo'), joined('cleo'));
   });
 
-  it('spends an invite once', () => {
+  it('accepts an invite once', () => {
     given(...ada, invited('one'), redeemed('one', 'bob'), joined('bob'))
       .when(joinRoom('one', 'eve'))
       .thenRejected('rooms/invite-used', { kind: 'gone' });
   });
 
-  it('knows only its own invites', () => {
+  it('accepts only its own invites', () => {
     given(...ada, invited('one'))
       .when(joinRoom('two', 'eve'))
       .thenRejected('rooms/invite-not-found', { kind: 'not-found' });
   });
 
-  it('does not spend an invite on somebody it has no place for', () => {
+  it('does not use up an invite while it is full', () => {
     const full = [...ada, ...times(MAX_PARTICIPANTS - 1, (index) => joined(`guest-${index}`)), invited('one')];
     given(...full)
-      .when(joinRoom('one', 'late'))
+      .when(joinRoom('one', 'guest'))
       .thenRejected('rooms/room-full', { kind: 'conflict' });
     expect(after(full).invites).to.deep.equal([{ id: 'one', tokenHash: 'hash-of-one', used: false }]);
   });
 
-  it('takes invites from those inside only', () => {
+  it('lets only participants create invites', () => {
     given(...ada)
       .when(createInvite('one'))
       .then(invited('one'));
@@ -107,20 +107,20 @@ describe('a room', () => {
       .thenRejected('rooms/not-a-participant', { kind: 'unauthenticated' });
   });
 
-  it('takes an invite token once', () => {
+  it('rejects a duplicate invite token', () => {
     given(...ada, invited('one'))
       .when(createInvite('one'))
       .thenRejected('rooms/invite-exists', { kind: 'conflict' });
   });
 
-  it('gives out 64 invites in its life, used or not', () => {
+  it('allows 64 invites in total, used or not', () => {
     const invites = times(MAX_INVITES, (index) => invited(`invite-${index}`));
     given(...ada, ...invites)
       .when(createInvite('one-more', 'ada', NOON + 1000))
       .thenRejected('rooms/too-many-invites', { kind: 'limit', retryAfterMs: HOUR - 1000 });
   });
 
-  it('is burned by anyone inside, for ever', () => {
+  it('can be burned by any participant, permanently', () => {
     given(...ada)
       .when(burnRoom())
       .then(burned);
@@ -131,7 +131,7 @@ describe('a room', () => {
     }
   });
 
-  it('is closed from the very moment it expires, whether or not the log knows', () => {
+  it('is closed from its expiry on, even if that is not recorded yet', () => {
     const end = NOON + HOUR;
     given(...ada)
       .when(createInvite('one', 'ada', end - 1))
@@ -143,7 +143,7 @@ describe('a room', () => {
     }
   });
 
-  it('expires at its time, not before, and once', () => {
+  it('expires once, at its time', () => {
     const expire = (now: number): RoomCommand => ({ type: 'ExpireRoom', roomId, now });
     given(...ada)
       .when(expire(NOON + HOUR - 1))
@@ -162,7 +162,7 @@ describe('a room', () => {
       .thenNothing();
   });
 
-  it('is erased after its end, once', () => {
+  it('is erased once, after its end', () => {
     const erase: RoomCommand = { type: 'EraseRoom', roomId, now: NOON };
     given(...ada)
       .when(erase)
@@ -178,7 +178,7 @@ describe('a room', () => {
       .thenNothing();
   });
 
-  it('forgets who was in it when it ends', () => {
+  it('drops participants and invites from its state when it ends', () => {
     expect(after([...ada, invited('one'), burned])).to.include({ status: 'burned' });
     expect(JSON.stringify(after([...ada, invited('one'), burned]))).not.to.match(/ada|one/);
   });
@@ -204,7 +204,7 @@ const commands: fc.Arbitrary<RoomCommand> = fc.oneof(
 const histories = fc.array(commands, { maxLength: 300, size: 'max' });
 
 describe('any room', () => {
-  it('keeps its rules however commands interleave', () => {
+  it('keeps its invariants under any commands', () => {
     fc.assert(
       fc.property(histories, (list) => {
         const { events } = run([createRoom('ada'), ...list]);
@@ -220,7 +220,7 @@ describe('any room', () => {
     );
   });
 
-  it('does nothing a second time', () => {
+  it('does not change when a command is repeated', () => {
     fc.assert(
       fc.property(histories, commands, (list, command) => {
         const { state } = run([createRoom('ada'), ...list]);
@@ -233,11 +233,11 @@ describe('any room', () => {
     );
   });
 
-  it('takes any event in any state, erased ones too', () => {
-    const faceless = joined('bob');
+  it('folds any event in any state, including erased ones', () => {
+    const bobJoined = joined('bob');
     const events: RoomEvent[] = [
       ...[created, joined('ada'), invited('i1'), redeemed('i1', 'bob'), burned, expired, erased],
-      { ...faceless, data: { ...faceless.data, secret: { name: 'Unknown Guest', signingPublicKey: null } } },
+      { ...bobJoined, data: { ...bobJoined.data, secret: { name: 'Unknown Guest', signingPublicKey: null } } },
     ] as RoomEvent[];
     const unknown = { type: 'RoomPainted', data: { roomId } } as unknown as RoomEvent;
     fc.assert(

@@ -1,4 +1,4 @@
-/** Which build of a read model is served: switched to once, and told in a stream of its own. */
+/** The active build of a read model, switched by events in its own stream. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { activeProjection, servedEvents, servedStream } from '../../../domain/shared/active-projection.js';
@@ -16,35 +16,35 @@ const switched = (collection: string, version = 1) => ({
   data: build(collection, version),
 });
 
-describe('a served read model', () => {
+describe('the active build of a read model', () => {
   it('is switched to another build', () => {
     given().when(switchTo('one')).then(switched('one'));
     given(switched('one')).when(switchTo('two', 2)).then(switched('two', 2));
     given(switched('one'), switched('two')).when(switchTo('one')).then(switched('one'));
   });
 
-  it('is not switched to the build it has', () => {
+  it('is not switched to the build that is already active', () => {
     given(switched('one')).when(switchTo('one')).thenNothing();
   });
 
-  it('has a stream of its own in its service', () => {
+  it('has its own stream within its service', () => {
     expect(servedStream('rooms.state')).to.equal('rooms.projection-state');
     expect(servedStream('chat.messages.search')).to.equal('chat.projection-messages.search');
   });
 
-  it('is told of by an event that has all of it', () => {
+  it('is announced by an event with projection, version and collection', () => {
     const valid = new Ajv2020({ strict: false }).compile(servedEvents.ProjectionSwitched.versions[0]!.schema);
     expect(valid(build('one'))).to.equal(true);
-    for (const lacking of ['projection', 'version', 'collection']) {
-      expect(valid({ ...build('one'), [lacking]: undefined }), lacking).to.equal(false);
-      expect(valid({ ...build('one'), [lacking]: {} }), lacking).to.equal(false);
+    for (const missing of ['projection', 'version', 'collection']) {
+      expect(valid({ ...build('one'), [missing]: undefined }), missing).to.equal(false);
+      expect(valid({ ...build('one'), [missing]: {} }), missing).to.equal(false);
     }
     expect(valid(build('one', 0))).to.equal(false);
   });
 });
 
 describe('the outcome of a command', () => {
-  it('is a rejection when it says so, and nothing else is', () => {
+  it('is a rejection only if it has the form of one', () => {
     expect(isRejection({ rejected: 'toys/full', kind: 'conflict' })).to.equal(true);
     for (const other of [[], {}, null, undefined, 'rejected', 7, () => {}]) expect(isRejection(other)).to.equal(false);
   });

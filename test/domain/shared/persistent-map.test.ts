@@ -1,10 +1,10 @@
-/** A map that is never changed: it answers as a `Map` would, and what was there before stays as it was. */
+/** An immutable map: behaves like a Map and leaves former versions unchanged. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 
 describe('a persistent map', () => {
-  it('holds what a Map holds after the same changes, and leaves every former one as it was', () => {
+  it('equals a Map after the same changes, and leaves every former version unchanged', () => {
     const key = fc.oneof(fc.constantFrom('a', 'b', 'costarring', 'liquid'), fc.string({ maxLength: 3 }));
     const change = fc.record({ key, value: fc.option(fc.integer(), { nil: undefined }) });
     fc.assert(
@@ -31,13 +31,13 @@ describe('a persistent map', () => {
           expect(since).to.include.deep.members(other);
         }
         expect([...map.since(map)]).to.deep.equal([]);
-        expect(map.has('never set in here')).to.equal(false);
+        expect(map.has('never set')).to.equal(false);
         expect([...map.values()]).to.have.members([...like.values()]);
       }),
     );
   });
 
-  it('keeps keys apart whose hashes are the same', () => {
+  it('distinguishes keys with equal hashes', () => {
     const same = ['costarring', 'liquid', 'declinate', 'macallums', 'altarage', 'zinke'];
     const many = Array.from({ length: 20_000 }, (_, index) => `key ${index}`);
     const map = [...same, ...many].reduce((all, each) => all.set(each, each), PersistentMap.empty<string>());
@@ -48,17 +48,17 @@ describe('a persistent map', () => {
     expect(less.get('liquid')).to.equal(undefined);
   });
 
-  it('tells all that was set since one that was empty or small', () => {
+  it('finds the entries set since an empty or small version', () => {
     let map = PersistentMap.empty<number>().set('first', 0);
     const small = map;
     const set = Array.from({ length: 1000 }, (_, n) => [`key ${n}`, n] as const);
     for (const [key, n] of set) map = map.set(key, n);
     expect([...map.since(small)]).to.include.deep.members(set);
     expect([...map.since(PersistentMap.empty<number>())]).to.have.deep.members([...map]);
-    expect([...small.since(map)], 'and the other way').to.deep.equal([]);
+    expect([...small.since(map)], 'in the opposite direction').to.deep.equal([]);
   });
 
-  it('tells what was set since an earlier one, of many', () => {
+  it('finds the entries set since a version with many entries', () => {
     let map = PersistentMap.empty<number>();
     for (let n = 0; n < 20_000; n++) map = map.set(`key ${n}`, n);
     const since = [...map.set('key 7', 70).set('one more', 1).since(map)];

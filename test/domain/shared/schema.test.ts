@@ -1,4 +1,4 @@
-/** What schemas say and the types that come from them agree: each value here is checked by ajv, and by the compiler. */
+/** Schemas and the types derived from them agree: every value is checked by ajv and by the compiler. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { catalog as logs } from '../../../domain/logs/catalog.js';
@@ -8,18 +8,18 @@ import { type DataOf, object, oneOf, type Schema } from '../../../domain/shared/
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 
-/** What has the type fits the schema. */
+/** A value of the type is valid. */
 const fits = <const S extends Schema>(schema: S, value: DataOf<S>) =>
   expect(ajv.validate(schema, value), JSON.stringify(value)).to.equal(true);
 
-/** What must not have the type does not fit the schema: `@ts-expect-error` stands above the value. */
+/** A value that is not of the type is invalid: `@ts-expect-error` precedes it. */
 const refuses = <const S extends Schema>(schema: S, value: DataOf<S>) =>
   expect(ajv.validate(schema, value), JSON.stringify(value)).to.equal(false);
 
 const text = { type: 'string' } as const;
 
-describe('the data of a schema', () => {
-  it('is of its type', () => {
+describe('data of a schema', () => {
+  it('has the type of the schema', () => {
     fits(text, 'a');
     // @ts-expect-error
     refuses(text, 1);
@@ -37,13 +37,13 @@ describe('the data of a schema', () => {
     refuses({ type: 'null' }, 0);
   });
 
-  it('is of one of its types', () => {
+  it('has one of several types', () => {
     for (const value of ['a', 1, null]) fits({ type: ['string', 'integer', 'null'] }, value);
     // @ts-expect-error
     refuses({ type: ['string', 'null'] }, 1);
   });
 
-  it('is what is named, and nothing else', () => {
+  it('has one of the given constants', () => {
     fits({ const: 'EC' }, 'EC');
     // @ts-expect-error
     refuses({ const: 'EC' }, 'RSA');
@@ -52,61 +52,61 @@ describe('the data of a schema', () => {
     refuses({ enum: ['a', 'b'] }, 'c');
   });
 
-  it('has all the members that it needs, and may have others', () => {
+  it('has all required members, and may have optional ones', () => {
     const schema = object({ name: text }, { age: { type: 'integer' } });
     fits(schema, { name: 'Ada' });
     fits(schema, { name: 'Ada', age: 36 });
     // @ts-expect-error
     refuses(schema, { age: 36 });
     // @ts-expect-error
-    refuses(schema, { name: 'Ada', age: 'much' });
+    refuses(schema, { name: 'Ada', age: 'many' });
     // @ts-expect-error
     refuses(schema, { name: null });
     fits(object({}, { name: text }), {});
   });
 
-  it('has the members of the members', () => {
+  it('has nested members', () => {
     const schema = object({ by: object({ name: text }) });
     fits(schema, { by: { name: 'Ada' } });
     // @ts-expect-error
     refuses(schema, { by: {} });
   });
 
-  it('has members of any name where it names none', () => {
+  it('has arbitrary members if a schema is given for them', () => {
     const schema = { type: 'object', additionalProperties: { type: ['number', 'null'] } } as const;
     fits(schema, { a: 1, b: null });
     // @ts-expect-error
     refuses(schema, { a: 'one' });
   });
 
-  it('has no others where it is closed', () => {
+  it('has no further members if the schema is closed', () => {
     const schema = { ...object({ name: text }), additionalProperties: false } as const;
     fits(schema, { name: 'Ada' });
     // @ts-expect-error
     refuses(schema, { name: 'Ada', age: 36 });
   });
 
-  it('has members of any name where a pattern lets them pass', () => {
+  it('has further members that match a pattern', () => {
     const schema = { type: 'object', properties: { a: text }, patternProperties: { '^f\\.': text } } as const;
     fits(schema, { a: 'b', 'f.level': 'info' });
   });
 
-  it('has what is filled in where it is missing', () => {
+  it('has default values for missing members', () => {
     const schema = { type: 'object', properties: { limit: { type: 'integer', default: 10 } } } as const;
     // @ts-expect-error
-    const asked: DataOf<typeof schema> = {};
-    expect(new Ajv2020({ useDefaults: true }).validate(schema, asked)).to.equal(true);
-    expect(asked.limit.toFixed()).to.equal('10');
+    const data: DataOf<typeof schema> = {};
+    expect(new Ajv2020({ useDefaults: true }).validate(schema, data)).to.equal(true);
+    expect(data.limit.toFixed()).to.equal('10');
   });
 
-  it('is an object, or none, where both are named', () => {
+  it('is an object or null if both types are given', () => {
     const schema = { ...object({ name: text }), type: ['object', 'null'] } as const;
     for (const value of [{ name: 'Ada' }, null]) fits(schema, value);
     // @ts-expect-error
     refuses(schema, {});
   });
 
-  it('is a list of what its items are', () => {
+  it('is a list of items', () => {
     fits({ type: 'array', items: text }, ['a', 'b']);
     fits({ type: 'array' }, ['a', 1, {}]);
     // @ts-expect-error
@@ -115,7 +115,7 @@ describe('the data of a schema', () => {
     refuses({ type: 'array' }, {});
   });
 
-  it('fits one of several', () => {
+  it('matches one of several schemas', () => {
     const schema = oneOf(object({ lines: text }), object({ records: { type: 'array' } }), { type: 'null' });
     for (const value of [{ lines: 'a' }, { records: [1] }, null]) fits(schema, value);
     // @ts-expect-error
@@ -124,7 +124,7 @@ describe('the data of a schema', () => {
     refuses(schema, { lines: [] });
   });
 
-  it('is known to be read only', () => {
+  it('is read-only', () => {
     const data: DataOf<ReturnType<typeof named>> = { name: 'Ada' };
     // @ts-expect-error
     data.name = 'Bob';
@@ -133,7 +133,7 @@ describe('the data of a schema', () => {
   const named = () => object({ name: text });
 });
 
-/** Every keyword that a type is made from, and those that narrow a type further than the compiler can. */
+/** Keywords that determine the type, and keywords that only ajv checks. */
 const KEYWORDS: { readonly [keyword in keyof Required<Schema>]: 'typed' | 'checked' } = {
   type: 'typed',
   const: 'typed',
@@ -151,7 +151,7 @@ const KEYWORDS: { readonly [keyword in keyof Required<Schema>]: 'typed' | 'check
   maximum: 'checked',
 };
 
-/** All the schemas within one. */
+/** All schemas nested in a schema. */
 function* within(schema: Schema): Generator<Schema> {
   yield schema;
   const { anyOf = [], properties = {}, items, additionalProperties } = schema;
@@ -163,7 +163,7 @@ describe('the schemas of events', () => {
   const events = Object.entries({ ...rooms.events, ...logs.events, ...servedEvents });
 
   for (const [type, { versions }] of events)
-    it(`say of ${type} nothing that its type does not know of`, () => {
+    it(`use only known keywords: ${type}`, () => {
       for (const { schema } of versions)
         for (const each of within(schema)) expect(KEYWORDS).to.include.keys(...Object.keys(each));
     });

@@ -1,11 +1,11 @@
-/** Short texts that people type, and secret ones that are compared. */
+/** Normalization of short texts, and constant-time comparison of secrets. */
 
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sameText, tidy } from '../../../domain/shared/index.js';
 
-describe('a text that people type', () => {
-  it('is trimmed, its white space collapsed, and cut to whole characters', () => {
+describe('a normalized text', () => {
+  it('is trimmed, with collapsed white space, and truncated to whole characters', () => {
     expect(tidy('  Ada \t\n Lovelace  ', 40)).to.equal('Ada Lovelace');
     expect(tidy('a b', 2)).to.equal('a');
     expect(tidy('  ab', 2)).to.equal('ab');
@@ -14,7 +14,7 @@ describe('a text that people type', () => {
     expect(tidy(' \n ', 5)).to.equal('');
   });
 
-  it('is no longer than it may be, tidy, and stays as it is when it is tidied again', () => {
+  it('respects its maximum length and is unchanged when normalized again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, most) => {
         const tidied = tidy(text, most);
@@ -28,8 +28,8 @@ describe('a text that people type', () => {
   });
 });
 
-describe('a secret text', () => {
-  it('is the same as itself only: not as its beginning, not as something longer, not as nothing', () => {
+describe('a secret', () => {
+  it('equals only itself: no prefix, extension or empty string', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), (secret, other) => {
         expect(sameText(secret, secret)).to.equal(true);
