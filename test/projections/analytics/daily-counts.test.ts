@@ -1,4 +1,4 @@
-/** Days that are counted: live = rebuilt, whatever is delivered twice; and nothing can be read once its site is deleted. */
+/** Daily counts: live equals rebuilt under redelivery, and nothing is readable after a site is deleted. */
 
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
@@ -19,12 +19,12 @@ import { deliveries, entriesOf, happened } from '../../support/analytics-fixture
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const BOTH = { start: '2026-11-22', end: '2026-11-23' };
-/** So large that a number takes neighbours for the same. */
+/** So large that a double cannot distinguish neighbours. */
 const FIRST = 9_007_199_254_740_993n;
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 
-describe('the days of sites', function () {
+describe('the daily counts of sites', function () {
   this.timeout(60_000);
   let server: MongoServer;
   let mongo: Mongo;
@@ -45,7 +45,7 @@ describe('the days of sites', function () {
         keys.set(subject, key);
         return key === 'destroyed' ? undefined : key;
       },
-      renew: () => Promise.reject(new Error('no site comes again')),
+      renew: () => Promise.reject(new Error('renew is not supported')),
       read: async (subject: string) => keys.get(subject),
       destroy: async (subject: string) => void keys.set(subject, 'destroyed'),
     };
@@ -103,7 +103,7 @@ describe('the days of sites', function () {
     data: { before: '2026-11-23', since: '', rows: 1, expiredAt: NOON },
   };
 
-  it('are the same however they are delivered, and by whom', () =>
+  it('are equal under any redelivery and restarts of the projector', () =>
     fc.assert(
       fc.asyncProperty(happened, deliveries, async (acts, ways) => {
         const { recorded, open, scan, reader } = useVault();
@@ -126,28 +126,28 @@ describe('the days of sites', function () {
           .filter(({ site }) => site === 'one')
           .flatMap(({ hits: of }) => of)
           .filter(({ event }) => event === undefined);
-        const told = [...summaries.values()].reduce((sum, { pageviews }) => sum + pageviews, 0);
-        expect(told).to.equal(views.length);
+        const pageviews = [...summaries.values()].reduce((sum, { pageviews }) => sum + pageviews, 0);
+        expect(pageviews).to.equal(views.length);
       }),
       { numRuns: 12 },
     ));
 
-  it('are the same also of more pages than a list has room for, and show the one that is viewed often', async () => {
+  it('are equal for more pages than a list holds, and include a frequent page', async () => {
     const { recorded, open, scan, reader } = useVault();
     const views = (hitOf: (n: number) => Hit) =>
       hits(
         'one',
         Array.from({ length: 1000 }, (_, n) => hitOf(n)),
       );
-    const invented = ['/a', '/b', '/c'].map((root) => views((n) => ({ path: `${root}/${n}` })));
+    const uniquePages = ['/a', '/b', '/c'].map((root) => views((n) => ({ path: `${root}/${n}` })));
     const events = await recorded(
-      invented.toSpliced(
+      uniquePages.toSpliced(
         2,
         0,
         views(() => ({ path: '/real' })),
       ),
     );
-    // Live: each batch by another process.
+    // Live: a new process for each batch.
     for (const event of events) await (await open('many-live'))([event]);
     await (await open('many-rebuilt'))(events);
     expect(await scan('many-live')).to.deep.equal(await scan('many-rebuilt'));
@@ -156,7 +156,7 @@ describe('the days of sites', function () {
     expect(pages.reduce((sum, [, count]) => sum + Number(count), 0)).to.equal(4000);
   });
 
-  it('go with their site, and do not come back when its hits are delivered again', async () => {
+  it('are deleted with their site, and do not return when its hits are redelivered', async () => {
     const { vault, recorded, open, raw, reader } = useVault();
     const events = await recorded([hits('one', [{ path: '/a' }]), hits('two', [{ path: '/b' }]), deleted('one')]);
     const apply = await open('gone');
@@ -171,7 +171,7 @@ describe('the days of sites', function () {
     expect(await reader('gone').countDays('one')).to.equal(0);
   });
 
-  it('go when they expire, and do not come back: not delivered again, nor in a rebuild', async () => {
+  it('are deleted on expiry, and do not return on redelivery or rebuild', async () => {
     const { recorded, open, raw } = useVault();
     const events = await recorded([
       hits('one', [{ path: '/a' }]),
@@ -189,7 +189,7 @@ describe('the days of sites', function () {
       ).to.deep.equal(['2026-11-23']);
   });
 
-  it('begin anew with a late hit, also where they are counted by who has counted them before', async () => {
+  it('restart from zero with a late hit after expiry, also in the process that counted before', async () => {
     const { recorded, open, scan, reader } = useVault();
     const events = await recorded([
       hits('one', [{ path: '/before' }], [1]),
@@ -210,7 +210,7 @@ describe('the days of sites', function () {
     }
   });
 
-  it('stand in their rows sealed, and can not be read once the key is gone', async () => {
+  it('are encrypted in their rows, and unreadable after the key is destroyed', async () => {
     const { vault, recorded, open, raw, reader } = useVault();
     const secret = '/quarantined-xylophones';
     await (await open('sealed'))(await recorded([hits('one', [{ path: secret }], [1])]));
@@ -228,7 +228,7 @@ describe('the days of sites', function () {
     expect([summaries.size, lists.size]).to.deep.equal([0, 0]);
   });
 
-  it('are written as far as something came to them', async () => {
+  it('rewrite only the lists that changed', async () => {
     const { recorded, open, raw, reader } = useVault();
     const apply = await open('parts');
     const views = hits('one', [{ path: '/a', browser: 'Firefox', referrer: 'https://news.example' }]);
@@ -249,7 +249,7 @@ describe('the days of sites', function () {
     expect(read.summaries.get('2026-11-22')).to.include({ pageviews: 2, events: 1 });
   });
 
-  it('are read anew when more has come', async () => {
+  it('are read again after a change', async () => {
     const { recorded, open, reader } = useVault();
     const apply = await open('more');
     const events = await recorded([hits('one', [{ path: '/a' }]), hits('one', [{ path: '/a' }])]);
@@ -261,7 +261,7 @@ describe('the days of sites', function () {
     }
   });
 
-  it('are read of a period, and summed up of what was before it', async () => {
+  it('have full lists for the period and summaries for the days before it', async () => {
     const { recorded, open, reader } = useVault();
     const of = (path: string, ago: number) => hits('one', [{ path }], [], NOON + DAY_MS - ago * DAY_MS);
     await (await open('before'))(await recorded([of('/a', 2), of('/b', 1), of('/a', 0)]));

@@ -1,4 +1,4 @@
-/** The rows of raw records: only what says that it is kept, until it goes by its age or with its site. */
+/** Rows of raw hits: stored if flagged, until they expire or their site is deleted. */
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
@@ -9,14 +9,14 @@ import { startKernel } from '../../support/test-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 
-describe('raw records', function () {
+describe('the rows of raw hits', function () {
   this.timeout(60_000);
-  type Kept = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'RawExpired'>;
+  type RawEvent = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'RawExpired'>;
   const { given } = projectionSpec(
     raw,
-    ({ type, data }: Kept) => `analytics.${type}-${'instance' in data ? data.instance : 'main'}`,
+    ({ type, data }: RawEvent) => `analytics.${type}-${'instance' in data ? data.instance : 'main'}`,
   );
-  const hits = (instance: string, at: number, isRaw: boolean): Kept =>
+  const hits = (instance: string, at: number, isRaw: boolean): RawEvent =>
     hitsCollected({ siteId: instance, instance }, at, [{ path: '/' }], [], isRaw);
   const row = (id: string, site: string, at: number) => ({
     _id: id,
@@ -25,10 +25,10 @@ describe('raw records', function () {
     secret: sealed({ hits: [{ path: '/' }], visitors: [] }),
   });
 
-  it('are kept of what says so, as it stands in the log', () =>
+  it('contain flagged hits as encrypted in the log', () =>
     given(hits('one', NOON, true), hits('one', NOON, false)).thenRows(row('e0', 'one', NOON)));
 
-  it('go by their age, and with their site', () =>
+  it('are deleted by age and with their site', () =>
     given(
       hits('one', NOON, true),
       hits('one', NOON + 1, true),
@@ -37,7 +37,7 @@ describe('raw records', function () {
       { type: 'SiteDeleted', data: { siteId: 'two', instance: 'two', registeredAt: 0, deletedAt: NOON } },
     ).thenRows(row('e1', 'one', NOON + 1)));
 
-  it('are counted a piece at a time, also where many are of one instant', async () => {
+  it('are counted in chunks, even with many hits at one instant', async () => {
     const { kernel, stop } = await startKernel();
     try {
       const rows = kernel.mongo.models.collection<RawRow>('counted');

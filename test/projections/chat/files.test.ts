@@ -1,4 +1,4 @@
-/** The rows of files: what each hangs on, and when it is to be looked at; whatever was done, they say what the log says. */
+/** Rows of files: holders and due times, equal to the state of the decider. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { fileSubject } from '../../../domain/chat/events/files.js';
@@ -16,7 +16,7 @@ const row = (due?: number, more: object = {}) => ({
   ...(due !== undefined && { due }),
   ...more,
 });
-const held = (holder: string, message = holder) => ({
+const holderRow = (holder: string, message = holder) => ({
   _id: `${FILE} ${holder}`,
   file: FILE,
   holder,
@@ -28,30 +28,30 @@ describe('the rows of files', function () {
   this.timeout(120_000);
   const { given } = projectionSpec<FileEvent>(files, ({ data }) => fileSubject(data));
 
-  it('say of each when it is to be looked at, of an image where it belongs', async () => {
+  it('contain the due time of a review, and the channel of an image', async () => {
     await given(...eventsOf()).thenRows(row(NOON));
     const image = run([upload({ channelId: CHANNEL })]).events;
     await given(...image).thenRows(row(NOON, { channel: CHANNEL }));
   });
 
-  it('say what it hangs on, and that it needs no looking at once it was found there', async () => {
-    await given(...eventsOf(attach('m'), attach('n.r'))).thenRows(row(NOON + 1), held('m'), held('n.r', 'n'));
+  it('contain the holders, and no due time after a review found them', async () => {
+    await given(...eventsOf(attach('m'), attach('n.r'))).thenRows(row(NOON + 1), holderRow('m'), holderRow('n.r', 'n'));
     const later = NOON + 2 * UNATTACHED_MS;
-    await given(...eventsOf(attach('m'), review([], later))).thenRows(row(), held('m'));
+    await given(...eventsOf(attach('m'), review([], later))).thenRows(row(), holderRow('m'));
   });
 
-  it('come back where it is hung on the same again', async () => {
+  it('return when the file is attached again', async () => {
     const again = attach('m', { now: NOON + 5 });
     await given(...eventsOf(attach('m'), detach('m'))).thenRows(row(NOON + 2));
-    await given(...eventsOf(attach('m'), detach('m'), again)).thenRows(row(NOON + 5), held('m'));
+    await given(...eventsOf(attach('m'), detach('m'), again)).thenRows(row(NOON + 5), holderRow('m'));
   });
 
-  it('are gone with it', () =>
+  it('are deleted when the file is discarded', () =>
     given(
       ...eventsOf(attach('m'), attach('n'), release({ messageId: 'm' }), release({ messageId: 'n' })),
     ).thenNoRows());
 
-  it('hold what holds it, whatever was done', async () => {
+  it('equal the holders of the decider after any commands', async () => {
     const holders = fc.constantFrom('m', 'm.r', 'n');
     const commands = fc.oneof(
       holders.map((holder) => attach(holder)),
@@ -62,8 +62,8 @@ describe('the rows of files', function () {
       fc.asyncProperty(fc.array(commands, { maxLength: 12 }), async (tried) => {
         const { events, state } = run([upload(), ...tried]);
         const rows = await given(...events).rows();
-        const shown = rows.flatMap(({ holder }) => (holder === undefined ? [] : [holder])).sort();
-        expect(shown).to.deep.equal(state.holders.map(({ holderId }) => holderId).sort());
+        const holdersInRows = rows.flatMap(({ holder }) => (holder === undefined ? [] : [holder])).sort();
+        expect(holdersInRows).to.deep.equal(state.holders.map(({ holderId }) => holderId).sort());
       }),
       { numRuns: 15 },
     );

@@ -1,4 +1,4 @@
-/** The rows of what is said: whatever was done, they say what the log says, and no row grows without end. */
+/** Rows of messages, replies and conversations: equal to the decider, with bounded size. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Long } from 'mongodb';
@@ -42,8 +42,8 @@ const ended: ChatEvent<'ChannelErased'> = {
   data: { channelId: CHANNEL, erasedAt: NOON },
 };
 
-type Told = MessageEvent | ChatEvent<'ChannelErased' | 'ConversationStarted'>;
-const streamOf = ({ data }: Told) =>
+type RowEvent = MessageEvent | ChatEvent<'ChannelErased' | 'ConversationStarted'>;
+const streamOf = ({ data }: RowEvent) =>
   'messageId' in data
     ? messageStream(data.messageId)
     : 'conversationId' in data
@@ -68,9 +68,9 @@ describe('the rows of messages', function () {
   this.timeout(120_000);
   const { given } = projectionSpec(messages, streamOf);
 
-  it('say what was said, where and in which order', () => given(...eventsOf()).thenRows(row));
+  it('contain content, channel and position', () => given(...eventsOf()).thenRows(row));
 
-  it('are found by their channel in the order of the log, pins and further reactions by themselves', () => {
+  it('are indexed by channel in log order, by pin, and by message for further reactions', () => {
     expect(messages.indexes).to.deep.equal([
       { key: { channel: 1, posted: 1 } },
       { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
@@ -78,16 +78,16 @@ describe('the rows of messages', function () {
     ]);
   });
 
-  it('say what was edited, and when', () =>
+  it('contain the edited content and the edit time', () =>
     given(...eventsOf(editMessage('hi'))).thenRows({ ...row, updatedAt: NOON + 1, secret: whole('hi') }));
 
-  it('say since when it is pinned, and are found so for as long', async () => {
+  it('contain the pin and its index while pinned', async () => {
     const pinned = { pinnedAt: NOON + 2, pinnedIn: CHANNEL, pinned: at(1) };
     await given(...eventsOf(pin())).thenRows({ ...row, ...pinned });
     await given(...eventsOf(pin(), unpin())).thenRows(row);
   });
 
-  it('say of a thread what its last event says', async () => {
+  it('contain the thread summary of the last event', async () => {
     const thread = { replyCount: 1, lastReplyAt: NOON + 6, lastReplyBy: BOB, participants: [BOB] };
     await given(...eventsOf(postReply('yes'))).thenRows({ ...row, thread });
     const both = eventsOf(postReply('yes'), postReply('no', CYD), deleteReply('m.no', asUser(CYD)));
@@ -95,17 +95,17 @@ describe('the rows of messages', function () {
     await given(...eventsOf(postReply('yes'), deleteReply('m.yes'))).thenRows(row);
   });
 
-  it('are gone with their message, and with their channel', async () => {
-    const crowd = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
-    // Its place alone is left, also where the log has forgotten what was posted.
-    const left = { _id: 'm', channel: CHANNEL, place: at(0) };
-    const events = eventsOf(...crowd, postReply('yes'), pin(), deleteMessage());
-    await given(...events).thenRows(left);
-    await given(events.at(-1)!).thenRows(left);
+  it('are reduced to their position on deletion, and deleted with their channel', async () => {
+    const reactionCommands = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
+    // Only the position remains, even if the log no longer has the post.
+    const remaining = { _id: 'm', channel: CHANNEL, place: at(0) };
+    const events = eventsOf(...reactionCommands, postReply('yes'), pin(), deleteMessage());
+    await given(...events).thenRows(remaining);
+    await given(events.at(-1)!).thenRows(remaining);
     await given(...events, ended).thenNoRows();
-    await given(...eventsOf(...crowd), ended).thenNoRows();
-    const elsewhere = run([{ ...hello, messageId: 'n', channelId: 'other' }]).events;
-    const rows = await given(...eventsOf(), ...elsewhere, ended).rows();
+    await given(...eventsOf(...reactionCommands), ended).thenNoRows();
+    const otherChannel = run([{ ...hello, messageId: 'n', channelId: 'other' }]).events;
+    const rows = await given(...eventsOf(), ...otherChannel, ended).rows();
     expect(rows.map(({ _id }) => _id)).to.deep.equal(['n']);
   });
 
@@ -113,12 +113,12 @@ describe('the rows of messages', function () {
   const reactionsIn = (rows: readonly ShownRow[]) =>
     rows.flatMap(({ reactions }) => (reactions ?? []) as readonly Entry[]);
 
-  it('hold the first reactions with their message, and more in rows of 32 behind it', async () => {
-    const crowd = Array.from({ length: 100 }, (_, index) => react('+1', `u${index}`));
-    const rows = await given(...eventsOf(...crowd.slice(0, 32))).rows();
+  it('contain the first 32 reactions, with further ones in rows of 32', async () => {
+    const reactionCommands = Array.from({ length: 100 }, (_, index) => react('+1', `u${index}`));
+    const rows = await given(...eventsOf(...reactionCommands.slice(0, 32))).rows();
     expect(rows).to.have.length(1);
     expect(rows[0]).not.to.have.property('more');
-    const further = await given(...eventsOf(...crowd)).rows();
+    const further = await given(...eventsOf(...reactionCommands)).rows();
     expect(further.map(({ _id, reactions }) => [_id, (reactions as Entry[]).length])).to.deep.equal([
       ['m', 32],
       ['m:00000001', 32],
@@ -132,9 +132,9 @@ describe('the rows of messages', function () {
     );
   });
 
-  it('lose a reaction wherever it stands', async () => {
-    const crowd = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
-    const rows = await given(...eventsOf(...crowd, unreact('+1', 'u3'), unreact('+1', 'u35'))).rows();
+  it('lose a removed reaction from any row', async () => {
+    const reactionCommands = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
+    const rows = await given(...eventsOf(...reactionCommands, unreact('+1', 'u3'), unreact('+1', 'u35'))).rows();
     expect(reactionsIn(rows).map(({ place }) => place)).to.deep.equal(
       Array.from({ length: 40 }, (_, index) => index).filter((each) => each !== 3 && each !== 35),
     );
@@ -152,7 +152,7 @@ describe('the rows of messages', function () {
     { weight: 1, arbitrary: fc.tuple(who, fc.nat(9)).map(([by, n]) => deleteReply(`m.r${n}`, asUser(by))) },
   );
 
-  it('say what the rules know, whatever was done', async () => {
+  it('equal the state of the decider after any commands', async () => {
     const property = fc.asyncProperty(fc.array(command, { maxLength: 80 }), async (commands) => {
       const { events, state } = run([hello, ...commands]);
       const rows = await given(...events).rows();
@@ -187,7 +187,7 @@ describe('the rows of replies', function () {
     secret: sealed(saying('yes')),
   };
 
-  it('say what was replied, and what was edited since', async () => {
+  it('contain content and edits', async () => {
     await given(...eventsOf(postReply('yes'))).thenRows(reply);
     await given(...eventsOf(postReply('yes'), editReply('m.yes', 'no'))).thenRows({
       ...reply,
@@ -196,11 +196,11 @@ describe('the rows of replies', function () {
     });
   });
 
-  it('are found by their message in the order of the log', () => {
+  it('are indexed by message in log order', () => {
     expect(replies.indexes).to.deep.include({ key: { thread: 1, posted: 1 } });
   });
 
-  it('are gone when they are deleted, with their message, and with their channel', async () => {
+  it('are reduced or deleted with the reply, its message and its channel', async () => {
     const history = [postReply('yes'), postReply('no', CYD)];
     const rows = await given(...eventsOf(...history, deleteReply('m.yes'))).rows();
     expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no', 'm.yes']);
@@ -223,15 +223,15 @@ describe('the rows of conversations', function () {
     ...more,
   });
 
-  it('stand for each of the two, since when it was begun', () => {
+  it('exist for both participants from the start of the conversation', () => {
     const fresh = { lastMessageAt: null, active: at(0) };
     return given(started!).thenRows(rowOf(ADA, fresh), rowOf(BOB, fresh));
   });
 
-  it('move on with what is said there, and with nothing else', async () => {
-    const said = run([postMessage('hi', { channelId: DIRECT, now: NOON + 5 })]).events;
+  it('move with messages of the conversation only', async () => {
+    const posted = run([postMessage('hi', { channelId: DIRECT, now: NOON + 5 })]).events;
     const later = { lastMessageAt: NOON + 5, active: at(1) };
-    await given(started!, ...said, ...eventsOf()).thenRows(rowOf(ADA, later), rowOf(BOB, later));
+    await given(started!, ...posted, ...eventsOf()).thenRows(rowOf(ADA, later), rowOf(BOB, later));
     expect(conversations.indexes).to.deep.equal([{ key: { user: 1, active: 1 } }]);
   });
 });

@@ -1,4 +1,4 @@
-/** What a process knows to be served, and what names and limits of read models follow from. */
+/** Active builds known to a process, and names and groups of read models. */
 import { expect } from 'chai';
 import { serviceOf } from '../../../domain/shared/decider.js';
 import { createActiveBuilds } from '../../../projections/kernel/active-builds.js';
@@ -11,7 +11,7 @@ import {
 } from '../../../projections/kernel/projection.js';
 import { contents } from '../../support/toy-service.js';
 
-describe('the build that is served', () => {
+describe('the active build', () => {
   const build = (collection: string, revision: number, projection = contents.name) => ({
     projection,
     version: 1,
@@ -19,7 +19,7 @@ describe('the build that is served', () => {
     revision,
   });
 
-  it('is the newest that was told of, whatever history comes again', () => {
+  it('is the one with the highest revision, in any order of events', () => {
     const served = createActiveBuilds();
     expect([served.collection(contents.name), served.known(contents.name)]).to.deep.equal([undefined, undefined]);
     for (const each of [build('first', 0), build('third', 2), build('second', 1), build('again', 2)])
@@ -30,14 +30,14 @@ describe('the build that is served', () => {
     expect([served.collection(contents.name), served.collection('toys.other')]).to.deep.equal(['third', 'other']);
   });
 
-  it('stands in a collection named for service, question, version and run', () => {
+  it('has a collection named after service, model, version and run', () => {
     const name = collectionName({ ...contents, name: 'toys.most.wanted', version: 12 }, 'k3x9');
     expect(name).to.equal('toys_most_wanted_v12_k3x9');
     expect(runOf(name)).to.equal('k3x9');
     expect(serviceOf('toys.most.wanted')).to.equal('toys');
   });
 
-  it('is kept up with the others of its service, or apart', () => {
+  it('is projected with its service, or in its own group if isolated', () => {
     const named = (name: string) => ({ ...contents, name });
     const [shelf, search, list] = [
       named('toys.shelf'),
@@ -50,7 +50,7 @@ describe('the build that is served', () => {
     ]);
   });
 
-  it('takes as many events at once as the most careful of them can', () => {
+  it('limits the batch size to the smallest of its group', () => {
     const own = (batchSize?: number) =>
       ({ name: 'toys.own', version: 1, ...(batchSize && { batchSize }) }) as OwnProjection;
     const opened = (atOnce?: number) => Object.assign(own(atOnce), { open: async () => async () => {} });

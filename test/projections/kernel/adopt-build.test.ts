@@ -1,4 +1,4 @@
-/** Builds that another process has made: every node goes over to them, whatever is away just then. */
+/** Switching to builds of another process, despite outages. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -32,17 +32,17 @@ describe('a new build', () => {
     await Promise.all(kernels.map((each) => each.close()));
   });
 
-  /** Rebuilds on one node; gives the new build, and the event that says so. */
-  async function rebuilt(): Promise<[string, RecordedEvent<ProjectionSwitched>]> {
+  /** Rebuilds on the first node; returns the new build and its switch event. */
+  async function rebuild(): Promise<[string, RecordedEvent<ProjectionSwitched>]> {
     const collection = await kernels[0]!.lifecycle.rebuild(contents, { signal: stop.signal });
     const switches = await kernels[0]!.log.read(servedStream(contents.name));
     if (typeof switches === 'string') throw new Error(switches);
     return [collection, asEvent(switches.at(-1)!)];
   }
 
-  it('is read from by a node whose database was away when the log spoke of it', async () => {
+  it('is adopted by a node after its database was unavailable at the switch', async () => {
     const node = kernels[1]!;
-    const [collection, event] = await rebuilt();
+    const [collection, event] = await rebuild();
     let away = true;
     const checkpoints: typeof node.checkpoints = {
       ...node.checkpoints,
@@ -56,10 +56,10 @@ describe('a new build', () => {
     expect(node.served.collection(contents.name)).to.equal(collection);
   });
 
-  it('is not waited for once a newer one is read from', async () => {
+  it('is not waited for once a newer one is active', async () => {
     const node = kernels[1]!;
-    const [, first] = await rebuilt();
-    const [newest, second] = await rebuilt();
+    const [, first] = await rebuild();
+    const [newest, second] = await rebuild();
     const checkpoints: typeof node.checkpoints = {
       ...node.checkpoints,
       async read() {

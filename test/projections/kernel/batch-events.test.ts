@@ -1,4 +1,4 @@
-/** How batches of the log are joined into larger ones for who reads much of it. */
+/** Batching of log events for projections that read much. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
@@ -6,21 +6,21 @@ import { type BatchLimits, batchEvents } from '../../../projections/kernel/build
 import { eventAt } from '../../support/memory-ports.js';
 import { useBuildWorld } from './memory-builds.js';
 
-describe('batches that are gathered', () => {
+describe('batched events', () => {
   const world = useBuildWorld();
   beforeEach(() => {
     world.atOnce = 1;
   });
 
-  const AT_LEISURE: BatchLimits = { events: 100, bytes: 1_000_000, ms: 60_000 };
-  const gather = (until: bigint, most: Partial<BatchLimits> = {}, follow: Subscribe = world.ports().follow) =>
+  const LOOSE_LIMITS: BatchLimits = { events: 100, bytes: 1_000_000, ms: 60_000 };
+  const gather = (until: bigint, limits: Partial<BatchLimits> = {}, follow: Subscribe = world.ports().follow) =>
     batchEvents(follow, { prefixes: ['toys.'], from: 'start', signal: world.stop.signal }, until, {
-      ...AT_LEISURE,
-      ...most,
+      ...LOOSE_LIMITS,
+      ...limits,
     });
   const positionsIn = ({ events }: Batch) => events.map(({ position }) => position);
 
-  /** Up to the head of the log. */
+  /** Collects batches up to the head of the log. */
   async function all(batches: AsyncIterable<Batch>) {
     const seen: Batch[] = [];
     for await (const batch of batches) {
@@ -30,7 +30,7 @@ describe('batches that are gathered', () => {
     return seen;
   }
 
-  it('hold so many events, and what is left at the head of the log', async () => {
+  it('contain up to the given number of events, and the rest at the head', async () => {
     world.put(10n, 20n, 30n, 40n, 50n);
     const seen = await all(gather(1000n, { events: 2 }));
     expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n, 40n], [50n]]);
@@ -41,17 +41,17 @@ describe('batches that are gathered', () => {
     ]);
   });
 
-  it('hold no more than so many bytes of what the events say', async () => {
+  it('contain up to the given number of bytes', async () => {
     for (const position of [10n, 20n, 30n]) world.events.push(eventAt(position, 'ToyPut', { name: 'x'.repeat(1000) }));
     const seen = await all(gather(1000n, { bytes: 2000 }));
     expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n]]);
   });
 
-  it('are handed on in time, for who tells how far it is', async () => {
+  it('are delivered after the given time, to report progress', async () => {
     world.put(10n, 20n);
     const seen = await all(gather(1000n, { ms: 0 }));
     expect(seen.map(positionsIn)).to.deep.equal([[10n], [20n], []]);
-    // How far the log was looked through, though nothing was found.
+    // The position advances even without matching events.
     const idle: Subscribe = async function* () {
       yield { events: [], position: 70n, caughtUp: false };
       yield { events: [], caughtUp: true };
@@ -59,21 +59,21 @@ describe('batches that are gathered', () => {
     expect(await all(gather(1000n, {}, idle))).to.deep.equal([{ events: [], position: 70n, caughtUp: true }]);
   });
 
-  it('are handed on as they come from where the log ended', async () => {
+  it('are delivered individually from the initial head on', async () => {
     world.put(10n, 20n, 30n, 40n);
     const seen = await all(gather(20n));
     expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n], [40n], []]);
   });
 
-  it('end as what they are made of ends', async () => {
+  it('end with their source', async () => {
     const failing: Subscribe = async function* () {
       yield { events: [eventAt(10n)], position: 10n, caughtUp: true };
-      throw new Error('gone');
+      throw new Error('broken');
     };
     const batches = gather(5n, {}, failing);
     expect(positionsIn((await batches.next()).value)).to.deep.equal([10n]);
-    expect(await rejection(batches.next())).to.have.property('message', 'gone');
-    // Nothing more is begun by who was stopped, though it is here already.
+    expect(await rejection(batches.next())).to.have.property('message', 'broken');
+    // A stopped batcher delivers nothing more, even if events are available.
     world.put(10n, 20n);
     const stopped = gather(1000n, { events: 1 });
     expect(positionsIn((await stopped.next()).value)).to.deep.equal([10n]);

@@ -1,4 +1,4 @@
-/** The life of builds: where one begins and ends, who may make it, what is left behind. */
+/** The life cycle of builds: creation, activation, leases and cleanup. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { BuildInProgress, rebuildsOf } from '../../../projections/kernel/rebuild
 import { contents } from '../../support/toy-service.js';
 import { LEASE, useBuildWorld } from './memory-builds.js';
 
-describe('the life of a build', () => {
+describe('the life cycle of a build', () => {
   const world = useBuildWorld();
 
   const open = (more: object = {}, served = createActiveBuilds()) =>
@@ -19,7 +19,7 @@ describe('the life of a build', () => {
       .ensureActive([contents], served, { signal: world.stop.signal, ...more })
       .then(() => served.known(contents.name));
 
-  it('is an empty one where none was ever served: the projector fills it', async () => {
+  it('starts with an empty active build if there was none, which the projector fills', async () => {
     world.put(10n);
     expect(await open()).to.deep.equal({
       projection: contents.name,
@@ -28,37 +28,37 @@ describe('the life of a build', () => {
       revision: 0,
     });
     expect([world.asked, world.leases.state.asked]).to.deep.equal([[], 0]);
-    // Whoever reads before that finds it empty, not dropped.
+    // Readers find it empty, not missing.
     expect([...world.builds.collections.keys()]).to.deep.equal(['toys_contents_v1_run1']);
   });
 
-  it('is the one that is served where that is of the present version', async () => {
+  it('keeps an active build of the current version', async () => {
     world.serve('toys_contents_v1_a');
     world.save('toys_contents_v1_a', 100n);
     expect((await open())?.collection).to.equal('toys_contents_v1_a');
     expect([world.asked, world.runs]).to.deep.equal([[], 0]);
   });
 
-  it('is made before anybody reads where that is of another version', async () => {
+  it('builds a new version before it is active', async () => {
     world.serve('toys_contents_v0_a', 0);
     world.put(10n);
-    const told: [Progress, Position][] = [];
+    const progress: [Progress, Position][] = [];
     const ahead: unknown[] = [];
     const known = await open({
-      onProgress: (...each: [Progress, Position]) => told.push(each),
+      onProgress: (...each: [Progress, Position]) => progress.push(each),
       onAhead: (each: unknown) => ahead.push(each),
     });
     expect(known).to.deep.include({ collection: 'toys_contents_v1_run1', version: 1, revision: 1 });
     expect(world.written('toys_contents_v1_run1')).to.deep.equal([10n, 110n]);
     expect(world.saved('toys_contents_v1_run1')).to.equal(110n);
-    expect(told.map(([{ events: count, position }, until]) => [count, position, until])).to.deep.equal([
+    expect(progress.map(([{ events: count, position }, until]) => [count, position, until])).to.deep.equal([
       [1, 100n, 100n],
       [2, 110n, 110n],
     ]);
     expect([ahead, world.leases.held.size]).to.deep.equal([[], 0]);
   });
 
-  it('is made anew, and told of, where that is ahead of the log', async () => {
+  it('rebuilds with a warning if the active build is ahead of the log', async () => {
     world.serve('toys_contents_v1_a');
     world.builds.collections.set('toys_contents_v1_a', [101n]);
     world.save('toys_contents_v1_a', 101n);
@@ -67,7 +67,7 @@ describe('the life of a build', () => {
     expect([known?.collection, ahead]).to.deep.equal(['toys_contents_v1_run1', [contents]]);
   });
 
-  it('is made anew, and told of, where it has rows and nobody knows how far it is', async () => {
+  it('rebuilds with a warning if the active build has rows and no checkpoint', async () => {
     world.serve('toys_contents_v1_a');
     world.builds.collections.set('toys_contents_v1_a', [50n]);
     const ahead: unknown[] = [];
@@ -78,7 +78,7 @@ describe('the life of a build', () => {
     expect((await open())?.collection).to.equal('toys_contents_v1_b');
   });
 
-  it('leaves no checkpoint ahead of the log, whosever it is: the log will grow past it', async () => {
+  it('deletes all checkpoints ahead of the log', async () => {
     world.serve('toys_contents_v1_a');
     world.save('toys_contents_v1_a', 100n);
     world.save('rooms_state_v1_b', 101n);
@@ -87,7 +87,7 @@ describe('the life of a build', () => {
     expect([...world.checkpoints.kept.keys()]).to.deep.equal(['toys_contents_v1_a', 'reaction:rooms.erase']);
   });
 
-  it('is waited for while another process is at it, and what goes wrong is not', async () => {
+  it('waits for a build of another process, and propagates failures', async () => {
     world.serve('toys_contents_v0_a', 0);
     world.leases.taken.add(LEASE);
     const opening = open();
@@ -108,7 +108,7 @@ describe('the life of a build', () => {
     expect(world.leases.held.size).to.equal(0);
   });
 
-  it('is not made again where another node has made it before this one has the lease', async () => {
+  it('does not build if another node finished before this one got the lease', async () => {
     world.serve('toys_contents_v0_a', 0);
     const { leases } = world.ports();
     const acquire = (name: string) => {
@@ -125,7 +125,7 @@ describe('the life of a build', () => {
   const rebuild = (onProgress?: () => void) =>
     world.lifecycle().rebuild(contents, { signal: world.stop.signal, ...(onProgress && { onProgress }) });
 
-  it('is one process’s at a time', async () => {
+  it('allows one builder at a time', async () => {
     world.serve('toys_contents_v1_a');
     world.leases.taken.add(LEASE);
     const refused = await rejection(rebuild());
@@ -136,7 +136,7 @@ describe('the life of a build', () => {
     });
   });
 
-  it('goes on where it was stopped, and not with what is older, of another version or ahead', async () => {
+  it('resumes an unfinished build, except older ones, other versions and ones ahead of the log', async () => {
     world.serve('toys_contents_v1_k');
     world.save('toys_contents_v1_k', 60n);
     for (const [name, position] of [
@@ -153,7 +153,7 @@ describe('the life of a build', () => {
     expect([world.asked[0]?.from, world.runs]).to.deep.equal([50n, 0]);
   });
 
-  it('is of a later run than what is served, and of one that none ever had, though clocks are behind', async () => {
+  it('names runs in increasing order without reuse, even if clocks are behind', async () => {
     world.put(10n);
     const now = 1_800_000_000_000;
     let random = 9999;
@@ -161,7 +161,7 @@ describe('the life of a build', () => {
     const ahead = newRun('', now + 3_600_000, fresh());
     world.serve(`toys_contents_v1_${ahead}`);
     const behind = world.lifecycle({ newRun: (after) => newRun(after, now, fresh()) });
-    const begun = async (isStopped: boolean) => {
+    const startBuild = async (isStopped: boolean) => {
       const stopping = new AbortController();
       const onProgress = () => isStopped && stopping.abort();
       const before = new Set(world.builds.collections.keys());
@@ -169,17 +169,17 @@ describe('the life of a build', () => {
       await (isStopped ? rejection(building) : building);
       return [...world.builds.collections.keys()].find((name) => !before.has(name)) ?? 'none';
     };
-    const dropped = await begun(true);
+    const dropped = await startBuild(true);
     world.builds.collections.delete(dropped);
     world.checkpoints.kept.delete(dropped);
-    const runs = [dropped, await begun(false), await begun(false)].map(runOf);
+    const runs = [dropped, await startBuild(false), await startBuild(false)].map(runOf);
     expect(new Set(runs).size).to.equal(3);
     expect(runs[0]! > ahead && runs[1]! > ahead && runs[2]! > runs[1]!, runs.join()).to.equal(true);
-    // They do not grow with every build.
+    // Run names do not grow with every build.
     expect(runs.map((run) => run.length)).to.deep.equal(Array(3).fill(ahead.length));
   });
 
-  it('ends with its lease: nothing is switched to', async () => {
+  it('ends without a switch when its lease is lost', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
     expect(await rejection(rebuild(() => world.leases.lose(LEASE)))).to.be.instanceOf(Error);
@@ -187,14 +187,14 @@ describe('the life of a build', () => {
     expect(world.asked[0]?.signal.aborted).to.equal(true);
   });
 
-  it('ends when it is stopped, and nothing is switched to', async () => {
+  it('ends without a switch when it is stopped', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
     expect(await rejection(rebuild(() => world.stop.abort()))).to.have.property('message', 'the build was stopped');
     expect([world.state?.collection, world.leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
   });
 
-  it('is temporarily not to be had for whoever waits for one that is stopped', async () => {
+  it('is unavailable for callers that wait for a stopped build', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
     const served = createActiveBuilds();
@@ -208,7 +208,7 @@ describe('the life of a build', () => {
     expect(await rejection(rebuilds.serving('toys_contents_v1_b'))).to.be.instanceOf(UnavailableError);
   });
 
-  it('that is under way says how far it is', async () => {
+  it('reports the progress of a running build', async () => {
     const { underWay } = world.lifecycle();
     world.serve('toys_contents_v1_a');
     expect(await underWay(contents)).to.equal(undefined);

@@ -1,4 +1,4 @@
-/** The projector on the way from one build to the next: what it goes over to, and what it drops. */
+/** The projector and build switches: adopting new builds and dropping old ones. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { RETIRE_AFTER_MS } from '../../../projections/kernel/build.js';
@@ -7,16 +7,16 @@ import { eventAt } from '../../support/memory-ports.js';
 import { contents } from '../../support/toy-service.js';
 import { shelf, useProjecting } from './memory-builds.js';
 
-describe('the projector between builds', () => {
+describe('the projector and builds', () => {
   const world = useProjecting();
   const { serve, project, rows, saved, begun } = world;
 
-  describe('that meets a switch', () => {
+  describe('at a switch', () => {
     const next = 'toys_contents_v1_c';
     const switched = (position: bigint, revision: number, collection = next, { name, version } = contents) =>
       eventAt(position, 'ProjectionSwitched', { projection: name, version, collection }, revision);
 
-    it('goes over to the new build in the order of the log, once that holds all that was before', async () => {
+    it('continues with the new build in log order, once it contains everything before', async () => {
       world.checkpoints.kept.set(next, { position: 20n, lease: 'build:toys', fence: 0n });
       project([contents, shelf]);
       await begun();
@@ -35,13 +35,13 @@ describe('the projector between builds', () => {
         collection: next,
         old: 'toys_contents_v1_b',
       });
-      // The same switch again is history.
+      // A repeated switch event has no effect.
       world.log.give([switched(50n, 1, 'toys_contents_v1_b'), eventAt(60n)]);
       await eventually(() => rows(next).length === 4);
       expect(world.served.collection(contents.name)).to.equal(next);
     });
 
-    it('takes a build for what it is whose builder has read beyond the switch, and leads on', async () => {
+    it('adopts a build that is ahead of the switch, and keeps its lease', async () => {
       world.checkpoints.kept.set(next, { position: 40n, lease: 'build:toys', fence: 9n });
       project();
       await begun();
@@ -54,7 +54,7 @@ describe('the projector between builds', () => {
       expect([world.log.asked.length, world.leases.state.released]).to.deep.equal([1, 0]);
     });
 
-    it('finishes the build itself when its builder has died', async () => {
+    it('finishes the new build if its builder has died', async () => {
       world.checkpoints.kept.set(next, { position: 15n, lease: 'build:toys', fence: 0n });
       project();
       await begun();
@@ -69,7 +69,7 @@ describe('the projector between builds', () => {
       expect(world.leases.held.has(`build:${contents.name}`)).to.equal(false);
     });
 
-    it('stays where it is when the switch is to another version, of another model, or history', async () => {
+    it('ignores switches to another version, of another model, or of an older revision', async () => {
       serve('toys_contents_v1_d', contents, 5);
       project([contents, shelf]);
       await begun();
@@ -89,13 +89,13 @@ describe('the projector between builds', () => {
     });
   });
 
-  describe('that begins', () => {
+  describe('at its start', () => {
     const present = 'toys_contents_v1_b';
     const exist = (...names: readonly string[]) => {
       for (const name of names) world.builds.collections.set(name, []);
     };
 
-    it('drops what was served before and what never came to a checkpoint, and keeps what is unfinished', async () => {
+    it('drops earlier builds and builds without a checkpoint, and keeps unfinished ones', async () => {
       exist(present, 'toys_contents_v1_a', 'toys_contents_v1_c', 'toys_contents_v2_d', 'toys_contents_v1_old');
       exist('toys_contentsx_v1_a', 'toys_shelf_v1_a');
       world.checkpoints.kept.set('toys_contents_v1_a', { position: 5n, lease: 'build:toys', fence: 0n });
@@ -110,7 +110,7 @@ describe('the projector between builds', () => {
       ).to.deep.include(['retired build dropped', 'toys_contents_v1_a', contents.name]);
     });
 
-    it('drops of a model that somebody builds what was served before, which the builder waits for, and no more', async () => {
+    it('keeps unfinished builds of a model that is being built, and drops only the earlier one', async () => {
       exist(present, 'toys_contents_v1_a', 'toys_contents_v1_c', 'toys_shelf_v1_a');
       world.leases.taken.add(`build:${contents.name}`);
       project([contents, shelf]);
@@ -118,24 +118,24 @@ describe('the projector between builds', () => {
       expect(world.builds.state.dropped).to.deep.equal(['toys_contents_v1_a', 'toys_shelf_v1_a']);
     });
 
-    it('drops later what seemed to be built when it began, unless another one leads then', async () => {
+    it('drops builds later that were in progress at its start, unless it lost the lease', async () => {
       for (const leads of [true, false]) {
-        const left = `toys_contents_v1_${leads ? 'c' : 'd'}`;
+        const unfinished = `toys_contents_v1_${leads ? 'c' : 'd'}`;
         const time = fakeClock();
         const realTimers = useFakeTimers(time);
         try {
-          exist(present, left);
+          exist(present, unfinished);
           world.leases.taken.add(`build:${contents.name}`);
           const before = world.log.asked.length;
           project();
           await eventually(() => world.log.asked.length > before);
           world.leases.taken.delete(`build:${contents.name}`);
-          expect(world.builds.state.dropped).not.to.include(left);
+          expect(world.builds.state.dropped).not.to.include(unfinished);
           if (!leads) world.stop.abort();
           time.pass(RETIRE_AFTER_MS);
-          if (leads) await eventually(() => world.builds.state.dropped.includes(left));
+          if (leads) await eventually(() => world.builds.state.dropped.includes(unfinished));
           else await new Promise(setImmediate);
-          expect(world.builds.state.dropped.includes(left)).to.equal(leads);
+          expect(world.builds.state.dropped.includes(unfinished)).to.equal(leads);
           world.stop.abort();
           time.pass(RETIRE_AFTER_MS);
           await Promise.all(world.running.map(({ stopped }) => stopped));

@@ -1,4 +1,4 @@
-/** How a build catches up with the log, and how one that another makes is waited for. */
+/** Building a read model up to a position, and waiting for a build of another process. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
@@ -12,38 +12,38 @@ const MORE_THAN_A_BATCH = Array.from({ length: 9000 }, (_, index) => BigInt(inde
 describe('a build', () => {
   const world = useBuildWorld();
 
-  describe('that catches up', () => {
-    const held = { name: 'build:toys.shelf', fence: 3n, assertHeld() {} };
+  describe('up to a position', () => {
+    const lease = { name: 'build:toys.shelf', fence: 3n, assertHeld() {} };
     const to = (until: Position, more: Partial<BuildUntilOptions> = {}) =>
       buildUntil(world.ports(), {
         projection: contents,
         collection: 'c',
         until,
-        lease: held,
+        lease: lease,
         signal: world.stop.signal,
         ...more,
       });
 
-    it('takes the events of its service up to where it is wanted, and saves how far it is under its fence', async () => {
+    it('projects the events of its service, and saves its checkpoint with the fencing token', async () => {
       world.put(10n, 20n, 30n, 40n);
       world.atOnce = 1;
-      const told: Progress[] = [];
-      await to(30n, { onProgress: (progress) => told.push(progress) });
+      const progress: Progress[] = [];
+      await to(30n, { onProgress: (each) => progress.push(each) });
       expect(world.asked[0]).to.deep.include({
         service: 'toys',
         types: Object.keys(contents.on),
         from: 'start',
       });
       expect(world.written('c')).to.deep.equal([10n, 20n, 30n]);
-      expect(world.checkpoints.kept.get('c')).to.deep.equal({ position: 30n, lease: held.name, fence: 3n });
-      expect(told).to.deep.equal([{ events: 3, position: 30n }]);
+      expect(world.checkpoints.kept.get('c')).to.deep.equal({ position: 30n, lease: lease.name, fence: 3n });
+      expect(progress).to.deep.equal([{ events: 3, position: 30n }]);
     });
 
-    it('goes on from its checkpoint, and does nothing when it is there', async () => {
+    it('continues at its checkpoint, and does nothing if that suffices', async () => {
       world.put(10n, 20n, 30n);
       world.save('c', 10n);
       await to(20n);
-      // As far as it is wanted, though more was to be had.
+      // Up to the position, although more events exist.
       expect([world.asked[0]?.from, world.saved('c'), world.written('c')]).to.deep.equal([10n, 20n, [20n]]);
       await to(20n);
       await to(15n);
@@ -52,14 +52,14 @@ describe('a build', () => {
       expect([world.asked.length, world.written('c')]).to.deep.equal([2, [20n, 30n]]);
     });
 
-    it('is far enough at the head of the log, where nothing of its service is left', async () => {
+    it('ends at the head of the log if its service has no later events', async () => {
       world.put(10n);
       await to(77n);
       expect([world.saved('c'), world.written('c')]).to.deep.equal([77n, [10n]]);
       await to(90n, { collection: 'empty' });
     });
 
-    it('goes on where its rows or its checkpoint could not be written for a moment', async () => {
+    it('retries when rows or checkpoint could not be written', async () => {
       world.put(10n, 20n);
       world.atOnce = 1;
       const { builds, checkpoints, ...ports } = world.ports();
@@ -79,13 +79,13 @@ describe('a build', () => {
         builds: { ...builds, open },
         checkpoints: { ...checkpoints, advance: awayOnce(checkpoints.advance) },
       };
-      const options = { projection: contents, collection: 'c', until: 20n, lease: held };
+      const options = { projection: contents, collection: 'c', until: 20n, lease: lease };
       await buildUntil(away, { ...options, signal: world.stop.signal });
       expect([refused, world.saved('c'), world.written('c')]).to.deep.equal([2, 20n, [10n, 20n]]);
     });
 
-    describe('and whose rows can not be written', () => {
-      /** Writes of rows that were tried, and what came of it. */
+    describe('with failing writes', () => {
+      /** The number of attempts to write rows, and the error that ended the build. */
       async function refusing(refuse: (tried: number) => Error) {
         let tried = 0;
         world.put(10n);
@@ -96,13 +96,13 @@ describe('a build', () => {
         return { tried, why };
       }
 
-      it('ends at once where that would be so again', async () => {
+      it('fails immediately on a permanent error', async () => {
         const wrong = new TypeError('no such field');
         expect(await refusing(() => wrong)).to.deep.equal({ tried: 1, why: wrong });
         expect(world.saved('c')).to.equal(undefined);
       });
 
-      it('ends when it is stopped', async () => {
+      it('fails when it is stopped', async () => {
         const { why, tried } = await refusing(() => {
           world.stop.abort();
           return new UnavailableError('MongoDB did not answer');
@@ -111,7 +111,7 @@ describe('a build', () => {
         expect(why).to.be.instanceOf(UnavailableError);
       });
 
-      it('ends when the store has not answered for a minute, and no sooner', async () => {
+      it('fails after the store was unavailable for a minute', async () => {
         const { now } = performance;
         const begun = now.call(performance);
         const away = new UnavailableError('MongoDB did not answer');
@@ -128,7 +128,7 @@ describe('a build', () => {
       });
     });
 
-    it('waits on where the log says neither an event nor how far it was looked through', async () => {
+    it('continues when the log returns neither events nor a position', async () => {
       world.put(10n);
       const slow: Subscribe = async function* (options) {
         yield { events: [], caughtUp: false };
@@ -138,14 +138,14 @@ describe('a build', () => {
         projection: contents,
         collection: 'c',
         until: 10n,
-        lease: held,
+        lease: lease,
         signal: world.stop.signal,
       };
       await buildUntil({ ...world.ports(), follow: slow }, options);
       expect([world.saved('c'), world.checkpoints.state.saves]).to.deep.equal([10n, 1]);
     });
 
-    it('says that it was stopped', async () => {
+    it('reports that it was stopped', async () => {
       world.put(...MORE_THAN_A_BATCH);
       const stopped = to(99_999n, { onProgress: () => world.stop.abort() });
       const why = await rejection(stopped);
@@ -153,19 +153,19 @@ describe('a build', () => {
       expect(world.saved('c')).to.equal(8000n);
     });
 
-    it('asks for as few events at once as its model can take', async () => {
+    it('reads batches of the size its model allows', async () => {
       const large = { name: 'toys.large', version: 1, batchSize: 7, open: async () => async () => {} };
       await to(5n, { projection: { ...large, async *scan() {} } });
-      // It says of no event that it is nothing to it.
+      // A projection with `open` reads all event types of its service.
       expect(world.asked[0]).to.deep.include({ atOnce: 7, prefixes: ['toys.'] });
     });
   });
 
-  describe('that is waited for', () => {
+  describe('of another process', () => {
     const made = (until = 20n) =>
       awaitBuilt(world.ports(), { projection: contents, collection: 'c', until, signal: world.stop.signal });
 
-    it('is there once its checkpoint says so, whoever made it', async () => {
+    it('is complete when its checkpoint says so', async () => {
       world.save('c', 20n);
       await made();
       expect([world.leases.state.asked, world.asked.length]).to.deep.equal([0, 0]);
@@ -178,7 +178,7 @@ describe('a build', () => {
       expect(world.asked).to.deep.equal([]);
     });
 
-    it('is finished when its builder has died', async () => {
+    it('is finished by this process if its builder has died', async () => {
       world.put(10n, 20n);
       world.leases.taken.add(LEASE);
       const waiting = made();
@@ -188,7 +188,7 @@ describe('a build', () => {
       expect([world.written('c'), world.leases.held.size]).to.deep.equal([[10n, 20n], 0]);
     });
 
-    it('is not waited for by who was stopped, or has lost the lease', async () => {
+    it('is not waited for after a stop or a lost lease', async () => {
       world.leases.taken.add(LEASE);
       const waiting = rejection(made());
       await eventually(() => world.leases.state.asked > 0);

@@ -1,4 +1,4 @@
-/** A build that is only made to be compared with what is served. */
+/** Checking a read model: a temporary build is compared with the active one. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
@@ -7,11 +7,11 @@ import type { Builds, Row } from '../../../projections/kernel/projection.js';
 import { contents } from '../../support/toy-service.js';
 import { useBuildWorld } from './memory-builds.js';
 
-describe('a build that is only to compare', () => {
+describe('checking a build', () => {
   const world = useBuildWorld();
   const row = (_id: string, value: number, at = 1n): Row => ({ _id, value, _at: Long.fromBigInt(at) });
   let looks: number;
-  /** The live rows, by the time that they are looked at; the rebuilt are all as the last one says. */
+  /** Compares the live rows, one list per look, with the rebuilt rows. */
   const compared = (live: readonly (readonly Row[])[], rebuilt: readonly Row[], meanwhile = () => {}) => {
     looks = 0;
     async function* scan(_: unknown, name: string) {
@@ -24,7 +24,7 @@ describe('a build that is only to compare', () => {
       .check(contents, { signal: world.stop.signal, lookAgainMs: [0, 1, 1, 1, 1] });
   };
 
-  it('finds nothing where nothing is served, or nothing differs, and leaves nothing behind', async () => {
+  it('finds no differences without a build or with equal rows, and leaves nothing behind', async () => {
     expect(await world.lifecycle().check(contents, { signal: world.stop.signal })).to.deep.equal([]);
     world.serve('toys_contents_v1_a');
     world.builds.collections.set('toys_contents_check_left', []);
@@ -36,13 +36,13 @@ describe('a build that is only to compare', () => {
     expect([...world.checkpoints.kept.keys(), world.leases.held.size]).to.deep.equal([0]);
   });
 
-  it('looks again at what differs, and takes what has caught up by then for no difference', async () => {
+  it('looks again at differing rows, and ignores those that have caught up', async () => {
     world.serve('toys_contents_v1_a');
     const rebuilt = [row('a', 1, 100n), row('b', 2)];
     for (const live of [[row('a', 0, 100n), row('b', 2)], [row('b', 2)], [...rebuilt, row('c', 1, 100n)]]) {
       const before = world.asked.length;
       expect(await compared([live, rebuilt], rebuilt)).to.deep.equal([]);
-      // A build of its own each time, and no further than the head of the log.
+      // Each check has its own build, up to the head of the log.
       expect(world.asked.length - before).to.equal(1);
       expect(looks).to.equal(2);
     }
@@ -51,7 +51,7 @@ describe('a build that is only to compare', () => {
     expect(looks).to.equal(2);
   });
 
-  it('leaves out what events have touched that came after it looked, in the order of bytes', async () => {
+  it('ignores rows changed by events after its position, in byte order of ids', async () => {
     world.serve('toys_contents_v1_a');
     const live = [row('Z', 1, 101n), row('a', 7, 101n), row('b', 2, 100n), row('ä', 1, 102n)];
     const rebuilt = [row('a', 1), row('b', 2, 100n), row('new', 1, 101n)];
@@ -62,7 +62,7 @@ describe('a build that is only to compare', () => {
     expect(looks).to.equal(1);
   });
 
-  it('takes what is behind the log for no difference: it is compared as far as it has come', async () => {
+  it('compares a lagging build at its own position', async () => {
     world.serve('toys_contents_v1_a');
     world.save('toys_contents_v1_a', 50n);
     world.put(10n, 60n);
@@ -82,7 +82,7 @@ describe('a build that is only to compare', () => {
     expect(await compared([[row('a', 0, 10n)]], ahead)).to.deep.equal([other]);
   });
 
-  it('finds what is of events that the log does not have', async () => {
+  it('finds rows of events that the log does not have', async () => {
     world.serve('toys_contents_v1_a');
     const live = [row('a', 1, 101n), row('b', 2, 99n), row('c', 3, 102n)];
     const differences = await compared([live], [row('b', 2, 99n)]);
@@ -93,23 +93,23 @@ describe('a build that is only to compare', () => {
     ]);
   });
 
-  it('finds them too where how far it is kept is ahead of the log', async () => {
+  it('finds such rows also if the checkpoint is ahead of the log', async () => {
     world.serve('toys_contents_v1_a');
     world.save('toys_contents_v1_a', 150n);
     const differences = await compared([[row('a', 1, 120n), row('b', 2, 99n)]], [row('b', 2, 99n)]);
     expect(differences).to.deep.equal([{ id: 'a', problem: 'ahead of the log' }]);
   });
 
-  it('says how far it is', async () => {
+  it('reports its progress', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
-    const told: unknown[] = [];
-    const onProgress = (...each: unknown[]) => void told.push(each);
+    const progress: unknown[] = [];
+    const onProgress = (...each: unknown[]) => void progress.push(each);
     await world.lifecycle().check(contents, { signal: world.stop.signal, onProgress });
-    expect(told).to.deep.equal([[{ events: 1, position: 100n }, 100n]]);
+    expect(progress).to.deep.equal([[{ events: 1, position: 100n }, 100n]]);
   });
 
-  it('leaves nothing behind when it is stopped', async () => {
+  it('leaves nothing behind after a failure', async () => {
     world.serve('toys_contents_v1_a');
     const check = world.lifecycle({ head: async () => Promise.reject(new Error('the log is away')) });
     expect(await rejection(check.check(contents, { signal: world.stop.signal }))).to.have.property(

@@ -1,12 +1,12 @@
-/** How far builds have come is saved when it has moved, and of those alone that have. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** The checkpoint writer saves positions that changed, with retries. */
+import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createCheckpointWriter } from '../../../projections/kernel/projector.js';
 import { useFakeTimers } from '../../support/fake-clock.js';
 
-describe('how far builds have come', () => {
-  it('is saved of those alone that have moved, and of all of them again where it was not', async () => {
+describe('the checkpoint writer', () => {
+  it('saves only positions that changed, and all of a failed attempt again', async () => {
     const builds = ['a', 'b'].map((collection) => ({ collection, position: 3n, onAdvance: () => {} }));
     const [a] = builds as [(typeof builds)[0]];
     const saved: object[] = [];
@@ -32,9 +32,9 @@ describe('how far builds have come', () => {
     expect(saved.slice(2).filter((each) => Object.keys(each).length > 0)).to.deep.equal([{ a: 4n }]);
   });
 
-  it('is tried again ever less often, up to every 5 s, and soon again once it was', async () => {
+  it('backs off on failures up to 5 s, and starts over after a success', async () => {
     const waits: number[] = [];
-    const asked = { collection: 'a', position: 3n, onAdvance: () => {} };
+    const build = { collection: 'a', position: 3n, onAdvance: () => {} };
     const release = useFakeTimers({
       after(ms, work) {
         waits.push(ms);
@@ -44,7 +44,7 @@ describe('how far builds have come', () => {
     });
     try {
       let refused = 0;
-      const saving = createCheckpointWriter([asked], {
+      const saving = createCheckpointWriter([build], {
         async advance() {
           if (waits.length > 9) return true;
           throw new Error('away');
@@ -52,11 +52,11 @@ describe('how far builds have come', () => {
         refused: () => {},
         failed: () => void refused++,
       });
-      while (waits.length < 10) await nextTurn();
-      await nextTurn();
+      while (waits.length < 10) await yieldOnce();
+      await yieldOnce();
       expect(refused).to.equal(9);
-      asked.position = 4n;
-      asked.onAdvance();
+      build.position = 4n;
+      build.onAdvance();
       await saving.end();
     } finally {
       release();

@@ -1,4 +1,4 @@
-/** The rules of the projector’s loop: what it writes where, what it says and saves, and when it stops. */
+/** The loop of the projector: writes, status, checkpoints, leases and retries. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { ReadModel } from '../../../projections/kernel/projection.js';
@@ -12,7 +12,7 @@ describe('the projector', () => {
   const world = useProjecting();
   const { serve, project, rows, saved, begun, wrote, said } = world;
 
-  it('begins at the start where nothing was written, and says nothing is reached', async () => {
+  it('starts at the beginning without a checkpoint, and reports no progress yet', async () => {
     const projector = project();
     expect(projector.status()).to.include({ status: 'standby', position: 0n });
     await begun();
@@ -21,7 +21,7 @@ describe('the projector', () => {
     expect([world.reached, projector.status().status]).to.deep.equal([[], 'catching-up']);
   });
 
-  it('writes what comes, says how far it is, and is live from the head of the log on', async () => {
+  it('applies events, reports its position, and is live from the head of the log', async () => {
     const projector = project();
     await begun();
     world.log.give([eventAt(10n), eventAt(20n)]);
@@ -33,7 +33,7 @@ describe('the projector', () => {
     world.log.give([], { position: 30n, caughtUp: true });
     await eventually(() => world.wanted.length === 1);
     expect(projector.status()).to.deep.equal({ status: 'live', position: 30n, lagMs: 0 });
-    // Nothing is known of how far that is.
+    // No position is known for this batch.
     world.log.give([], { caughtUp: true });
     world.log.give([eventAt(40n)]);
     await eventually(() => world.reached.length === 3);
@@ -49,12 +49,12 @@ describe('the projector', () => {
     ]);
   });
 
-  it('tells of each of its models as soon as that is there, though another one takes long', async () => {
+  it('reports each read model as soon as it has advanced, even if another one is slow', async () => {
     let done = () => {};
-    const taking = new Promise<void>((resolve) => {
+    const slowWrite = new Promise<void>((resolve) => {
       done = resolve;
     });
-    world.builds.held.set('toys_shelf_v1_b', taking);
+    world.builds.held.set('toys_shelf_v1_b', slowWrite);
     project([contents, shelf]);
     await begun();
     world.log.give([eventAt(10n)]);
@@ -65,7 +65,7 @@ describe('the projector', () => {
     expect(world.reached[1]).to.deep.equal(['toys.shelf', 10n]);
   });
 
-  it('says how old what it is at is, while it has not caught up', async () => {
+  it('reports the age of its last event while it has not caught up', async () => {
     const projector = project();
     await begun();
     const anHourAgo = Date.now() - 3_600_000;
@@ -77,7 +77,7 @@ describe('the projector', () => {
     expect(projector.status().lagMs).to.be.at.least(3_600_000);
   });
 
-  it('begins behind the checkpoint that is furthest back, gives nobody twice, and tells at once', async () => {
+  it('starts at the lowest checkpoint, applies no event twice, and reports positions immediately', async () => {
     world.checkpoints.kept.set('toys_contents_v1_b', { position: 50n, lease: 'build:toys', fence: 0n });
     world.checkpoints.kept.set('toys_shelf_v1_b', { position: 30n, lease: 'build:toys', fence: 0n });
     project([contents, shelf]);
@@ -92,7 +92,7 @@ describe('the projector', () => {
     expect([rows(), rows('toys_shelf_v1_b')]).to.deep.equal([[60n], [40n, 50n, 60n]]);
   });
 
-  it('asks for as few events at once as its models can take', async () => {
+  it('reads batches of the size its models allow', async () => {
     const large = {
       name: 'toys.shelf',
       version: 1,
@@ -104,7 +104,7 @@ describe('the projector', () => {
     expect(world.log.asked[0]?.atOnce).to.equal(7);
   });
 
-  it('saves how far it is beside its work, and when it ends, under the fence of its lease', async () => {
+  it('saves checkpoints while working and when it ends, with its fencing token', async () => {
     const projector = project([contents, shelf]);
     await begun();
     world.log.give([eventAt(10n)]);
@@ -120,7 +120,7 @@ describe('the projector', () => {
     expect([world.leases.held.size, world.leases.state.released]).to.deep.equal([0, 1]);
   });
 
-  it('tries again to save, and says so, while MongoDB is away', async () => {
+  it('retries saving with a warning while MongoDB is unavailable', async () => {
     world.checkpoints.state.failure = new Error('MongoDB does not answer');
     project();
     await begun();
@@ -137,7 +137,7 @@ describe('the projector', () => {
     expect(world.log.asked).to.have.length(1);
   });
 
-  it('stops when a newer leader has moved the checkpoint, and begins where that one is', async () => {
+  it('stops when a newer leader has saved a checkpoint, and continues from there', async () => {
     project();
     await begun();
     world.checkpoints.kept.set('toys_contents_v1_b', {
@@ -153,7 +153,7 @@ describe('the projector', () => {
     expect(world.leases.state.released).to.equal(1);
   });
 
-  it('stops when it loses its lease, and waits for another turn', async () => {
+  it('stops when it loses its lease, and waits to lead again', async () => {
     const projector = project();
     await begun();
     world.log.give([], { position: 5n, caughtUp: true });
@@ -167,7 +167,7 @@ describe('the projector', () => {
     expect(world.log.asked[1]?.from).to.equal(5n);
   });
 
-  it('tries an event that fails again for ever, loudly and ever less often, and then is what it was before', async () => {
+  it('retries a failing event indefinitely with backoff and error logs, then returns to its former status', async () => {
     const projector = project();
     await begun();
     world.log.give([], { position: 5n, caughtUp: true });
@@ -188,7 +188,7 @@ describe('the projector', () => {
     expect(world.log.asked).to.have.length(1);
   });
 
-  it('does not try on when it has been stopped', async () => {
+  it('does not retry after it was stopped', async () => {
     const projector = project();
     await begun();
     world.builds.state.failure = new Error('MongoDB does not answer');
@@ -200,7 +200,7 @@ describe('the projector', () => {
     expect([rows(), saved()]).to.deep.equal([[], undefined]);
   });
 
-  it('says why it could not begin, gives its lease back, and tries again', async () => {
+  it('logs why it could not start, releases its lease, and retries', async () => {
     const unknown = { ...contents, name: 'toys.unknown' };
     project([unknown]);
     const { err } = await said('projector stopped; restarting');

@@ -1,4 +1,4 @@
-/** Many nodes and one leader: who was paused, replaced or refused writes nothing any more. */
+/** Leadership on several nodes: a paused, replaced or rejected leader writes nothing. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -14,7 +14,7 @@ import { type FakeClock, fakeClock } from '../../support/fake-clock.js';
 import { project } from '../../support/test-kernel.js';
 import { box, context, startToys, type ToyPut } from '../../support/toy-service.js';
 
-/** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
+/** One row per toy; the toy `bin` purges all rows of its box, and no event restores them. */
 const shelf: Projection<ToyPut> = {
   name: 'toys.shelf',
   version: 1,
@@ -25,11 +25,11 @@ const shelf: Projection<ToyPut> = {
   },
 };
 
-/** A door that what is followed has to pass, one batch after the other. */
+/** A subscription that can be blocked before each batch. */
 function gate(follow: Subscribe) {
   let passed = Promise.resolve();
   let pass = () => {};
-  let held: number | undefined;
+  let pendingEvents: number | undefined;
   const close = () => {
     passed = new Promise((resolve) => {
       pass = resolve;
@@ -37,29 +37,29 @@ function gate(follow: Subscribe) {
   };
   return {
     close,
-    /** What stands before the closed door may pass; it closes behind it. */
-    letIn() {
+    /** Passes the blocked batch, and blocks the next one. */
+    passOne() {
       pass();
       close();
     },
-    /** How many events stand before the closed door: none where only the log's progress is told. */
-    held: () => held,
+    /** Events in the blocked batch: 0 for a batch with only a position, undefined without a batch. */
+    pendingEvents: () => pendingEvents,
     async *follow(options: Parameters<Subscribe>[0]): ReturnType<Subscribe> {
       const stopped = new Promise((resolve) => {
         options.signal.addEventListener('abort', resolve, { once: true });
       });
       for await (const batch of follow(options)) {
-        held = batch.events.length;
+        pendingEvents = batch.events.length;
         await Promise.race([passed, stopped]);
         if (options.signal.aborted) return;
-        held = undefined;
+        pendingEvents = undefined;
         yield batch;
       }
     },
   };
 }
 
-describe('leading', function () {
+describe('projector leadership', function () {
   this.timeout(120_000);
   let servers: Servers;
   let one: Kernel;
@@ -90,7 +90,7 @@ describe('leading', function () {
 
   const leasesOf = ({ mongo, node }: Kernel, clock = time) =>
     createLeases(mongo.models, node, { clock, monotonic: clock, after: clock.after });
-  const lead = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
+  const startProjector = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
     const projector = project(kernel, [shelf], stop.signal, { leases, follow });
     running.push(projector);
     return projector;
@@ -107,48 +107,48 @@ describe('leading', function () {
     );
   const isAt = async (position: bigint) => ((await one.checkpoints.read(collection())) ?? 0n) >= position;
 
-  it('ends with a pause: what the paused leader had in hand changes neither rows nor checkpoint', async () => {
+  it('ends with a pause: the paused leader changes neither rows nor checkpoint', async () => {
     const door = gate(one.follow);
-    const paused = lead(one, leasesOf(one), door.follow);
+    const paused = startProjector(one, leasesOf(one), door.follow);
     await put('bear');
     await eventually(async () => (await rowsIn()).length === 1);
     door.close();
     await put('car');
     await eventually(() => {
-      if (door.held() === 0) door.letIn();
-      return door.held() ?? 0;
+      if (door.pendingEvents() === 0) door.passOne();
+      return door.pendingEvents() ?? 0;
     });
-    // It has nothing left to save, so nothing tells it that another leads.
+    // The paused leader has nothing to save, so no rejected checkpoint tells it about the new leader.
     await eventually(async () => (await one.checkpoints.read(collection())) === paused.status().position);
     time.sleep(6000);
-    const next = lead(two, leasesOf(two, fakeClock(time.now())));
+    const next = startProjector(two, leasesOf(two, fakeClock(time.now())));
     const last = await put('bin');
     await eventually(() => isAt(last));
     expect(await rowsIn()).to.deep.equal([]);
     const at = await one.checkpoints.read(collection());
-    door.letIn();
+    door.passOne();
     await eventually(() => paused.status().status === 'standby');
     expect(await rowsIn()).to.deep.equal([]);
     expect(await one.checkpoints.read(collection())).to.equal(at);
     expect(next.status().status).to.equal('live');
   });
 
-  it('ends when the checkpoint is refused, though no renewal has told so yet', async () => {
-    let began = 0;
+  it('ends when a checkpoint is rejected, even before the lease renewal fails', async () => {
+    let acquisitions = 0;
     const leases = leasesOf(one);
-    const counted: Leases = { ...leases, acquire: (name) => leases.acquire(name).finally(() => began++) };
-    lead(one, counted);
+    const counted: Leases = { ...leases, acquire: (name) => leases.acquire(name).finally(() => acquisitions++) };
+    startProjector(one, counted);
     const first = await put('bear');
     await eventually(() => isAt(first));
     expect(await one.checkpoints.advance({ [collection()]: first }, { name: 'projector:toys', fence: 1000n })).to.equal(
       true,
     );
     await put('car');
-    await eventually(() => began > 1);
+    await eventually(() => acquisitions > 1);
     expect(await one.checkpoints.read(collection())).to.equal(first);
   });
 
-  it('is over for a builder that lost its lease: nothing is switched to', async () => {
+  it('ends for a builder that lost its lease, without a switch', async () => {
     await put('bear');
     const before = one.served.collection(shelf.name);
     const context = () => one.systemContext('test');
@@ -161,7 +161,7 @@ describe('leading', function () {
     expect((await one.lifecycle.current(shelf)).state?.collection).to.equal(before);
   });
 
-  it('is over for a builder whose checkpoint another has moved on', async () => {
+  it('ends for a builder when another one has advanced its checkpoint', async () => {
     const before = await one.head();
     const last = await put('bear');
     const name = `toys_shelf_v1_${randomUUID()}`;
@@ -175,13 +175,13 @@ describe('leading', function () {
     expect(await rowsIn(name)).to.deep.equal(['bear']);
   });
 
-  it('is over for a builder that was paused: it writes no row', async () => {
+  it('ends for a paused builder, which writes no rows', async () => {
     const last = await put('bear');
     const name = `toys_shelf_v1_${randomUUID()}`;
-    const lost = () => {
+    const assertLost = () => {
       throw new Error('the lease is lost');
     };
-    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld: lost };
+    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld: assertLost };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
     const outcome = await buildUntil(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('the lease is lost');

@@ -1,4 +1,4 @@
-/** Read models against the log: in step while it grows, equal to their rebuild, one projector among many nodes. */
+/** Projections on the servers: read-your-writes, rebuilds equal to live rows, and one projector among nodes. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
@@ -28,7 +28,7 @@ describe('a projection', () => {
   let running: Projector[];
   let others: Kernel[];
 
-  const keepUp = (each: Kernel, signal = stop.signal) => {
+  const startProjector = (each: Kernel, signal = stop.signal) => {
     const projector = project(each, [contents], signal);
     running.push(projector);
     return projector;
@@ -66,8 +66,8 @@ describe('a projection', () => {
     await Promise.all([kernel, ...others].map((each) => each.close()));
   });
 
-  it('shows a caller what it was told', async () => {
-    keepUp(kernel);
+  it('contains every acknowledged write when a read waits for it', async () => {
+    startProjector(kernel);
     const id = randomUUID();
     for (let index = 1; index <= 20; index++) {
       await put(id, `toy-${index}`);
@@ -75,8 +75,8 @@ describe('a projection', () => {
     }
   });
 
-  it('stores secrets sealed', async () => {
-    keepUp(kernel);
+  it('stores secrets encrypted', async () => {
+    startProjector(kernel);
     const id = randomUUID();
     await put(id, 'bear');
     const note = (await rowOf(id))?.toys[0]?.note ?? '';
@@ -84,39 +84,39 @@ describe('a projection', () => {
     expect(await kernel.vault.open(`toys.box-${id}`, note)).to.deep.equal({ note: 'note on bear' });
   });
 
-  it('does nothing with an event that comes again', async () => {
+  it('ignores redelivered events', async () => {
     const id = randomUUID();
     await put(id, 'bear');
     await put(id, 'car');
-    keepUp(kernel);
+    startProjector(kernel);
     await rowOf(id);
     stop.abort();
     await Promise.all(running.map((projector) => projector.stopped));
     const collection = kernel.served.collection('toys.contents') ?? '';
     await kernel.checkpoints.forget(collection);
     stop = new AbortController();
-    keepUp(kernel);
+    startProjector(kernel);
     await put(id, 'kite');
     expect(await rowOf(id)).to.deep.include({ count: 3 });
   });
 
-  it('is rebuilt while writing goes on, and no read sees less than it was told', async () => {
-    keepUp(kernel);
+  it('is rebuilt during writes, and no read misses an acknowledged write', async () => {
+    startProjector(kernel);
     const id = randomUUID();
     const before = kernel.served.collection('toys.contents');
-    let told = 0;
-    const over = new AbortController();
-    // Also when the test fails on the way: a writer that went on would keep mocha for ever.
-    const ended = AbortSignal.any([over.signal, stop.signal]);
+    let written = 0;
+    const finished = new AbortController();
+    // Also ends when the test fails midway; a running writer would keep the process alive.
+    const ended = AbortSignal.any([finished.signal, stop.signal]);
     const writer = (async () => {
       while (!ended.aborted) {
-        await put(id, `toy-${told}`);
-        told++;
+        await put(id, `toy-${written}`);
+        written++;
       }
     })();
     const reader = (async () => {
       while (!ended.aborted) {
-        const least = told;
+        const least = written;
         const row = least > 0 ? await rowOf(id) : undefined;
         expect(row?.count ?? 0).to.be.at.least(least);
         await delay(1);
@@ -125,21 +125,21 @@ describe('a projection', () => {
     const rebuild = async () => {
       await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
       await eventually(() => kernel.served.collection('toys.contents') !== before, stop.signal);
-      const then = told;
-      await eventually(() => told >= then + 20, stop.signal);
+      const then = written;
+      await eventually(() => written >= then + 20, stop.signal);
     };
-    await Promise.all([rebuild().finally(() => over.abort()), writer, reader]);
-    expect((await rowOf(id))?.count).to.equal(told);
+    await Promise.all([rebuild().finally(() => finished.abort()), writer, reader]);
+    expect((await rowOf(id))?.count).to.equal(written);
     expect(await kernel.lifecycle.check(contents, { signal: stop.signal })).to.deep.equal([]);
   });
 
-  it('goes over to a new build also when its node reads from it already', async () => {
+  it('switches to a new build even if its node has adopted it already', async () => {
     const { follow, served } = kernel;
-    keepUp({
+    startProjector({
       ...kernel,
       async *follow(options) {
         for await (const batch of follow(options)) {
-          // As the live feed of the node does, which may be quicker.
+          // As the live feed of the node does, which may be faster.
           for (const event of batch.events)
             if (isEvent<ProjectionSwitched>('ProjectionSwitched', event))
               served.adopt({ ...event.data, revision: event.revision });
@@ -156,8 +156,8 @@ describe('a projection', () => {
     expect(await rowOf(id)).to.deep.include({ count: 2 });
   });
 
-  it('has the same leader over as many builds as are made of it', async () => {
-    keepUp(kernel);
+  it('keeps its projector lease over several rebuilds', async () => {
+    startProjector(kernel);
     const fence = async () => {
       const leases = kernel.mongo.models.collection<{ _id: string; fence: Long }>('leases');
       return Number((await leases.findOne({ _id: 'projector:toys' }))?.fence);
@@ -168,21 +168,21 @@ describe('a projection', () => {
       await put('1', `toy-${builds}`);
       expect((await rowOf('1'))?.count).to.equal(builds);
       expect(kernel.served.collection('toys.contents')).to.equal(collection);
-      // Its checkpoint goes on under the projector's fence, lower than those of the builders.
+      // The checkpoint continues under the fencing token of the projector, which is lower than those of builders.
       const latest = kernel.projectionProgress.latestOf('toys');
       await eventually(async () => expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true));
     }
     expect(await fence()).to.equal(1);
   });
 
-  it('is found wanting by a check when a row was tampered with', async () => {
-    keepUp(kernel);
+  it('is reported by a check if a row was modified', async () => {
+    startProjector(kernel);
     const [one, two] = [randomUUID(), randomUUID()];
     await put(one, 'bear');
     await put(two, 'bear');
     await rowOf(two);
     const collection = kernel.served.collection('toys.contents') ?? '';
-    // Nothing is compared beyond what the checkpoint says is there, which is saved a moment later.
+    // A check compares up to the checkpoint, which is saved a moment later.
     const latest = kernel.projectionProgress.latestOf('toys');
     await eventually(async () => ((await kernel.checkpoints.read(collection)) ?? 0n) >= latest, stop.signal);
     const rows = kernel.mongo.models.collection<{ _id: string }>(collection);
@@ -199,27 +199,27 @@ describe('a projection', () => {
     ]);
   });
 
-  it('goes on with a build that was stopped', async () => {
-    // Large, so that they do not all come in together.
+  it('resumes a build that was stopped', async () => {
+    // Large, so that they arrive in several batches.
     for (let index = 0; index < 30; index++) await put(`box-${index}-${database}`, 'bear'.repeat(10_000));
     const cut = new AbortController();
     const stopped = kernel.lifecycle.rebuild(contents, { signal: cut.signal, onProgress: () => cut.abort() });
     expect(await stopped.catch(() => 'stopped')).to.equal('stopped');
-    const left = (await kernel.builds.list('toys_contents_v1_')).filter(
+    const unfinished = (await kernel.builds.list('toys_contents_v1_')).filter(
       (name) => name !== kernel.served.collection('toys.contents'),
     );
     const collection = await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
-    expect(left).to.deep.equal([collection]);
+    expect(unfinished).to.deep.equal([collection]);
   });
 
-  it('has one projector among many nodes, and another takes over', async () => {
+  it('has one projector among nodes, and another takes over', async () => {
     const second = await startToys(servers, database);
     others.push(second);
     await open(second);
     const first = new AbortController();
-    const leader = keepUp(kernel, AbortSignal.any([first.signal, stop.signal]));
+    const leader = startProjector(kernel, AbortSignal.any([first.signal, stop.signal]));
     await eventually(() => leader.status().status === 'live', stop.signal);
-    const follower = keepUp(second);
+    const follower = startProjector(second);
     await delay(0);
     expect(follower.status().status).to.equal('standby');
     const id = randomUUID();
@@ -232,15 +232,15 @@ describe('a projection', () => {
     expect((await rowOf(id, second))?.count).to.equal(2);
   });
 
-  it('is live again after a write that failed, though nothing more comes', async () => {
+  it('is live again after a failed write, even without further events', async () => {
     let fail = false;
     const { builds } = kernel;
-    const projector = keepUp({
+    const projector = startProjector({
       ...kernel,
       builds: {
         ...builds,
-        async open(...given) {
-          const apply = await builds.open(...given);
+        async open(...args) {
+          const apply = await builds.open(...args);
           return async (events) => {
             if (!fail) return apply(events);
             fail = false;
@@ -258,10 +258,10 @@ describe('a projection', () => {
     expect(projector.status().status).to.equal('live');
   });
 
-  it('does not take a build that has just been begun for one that was left', async () => {
+  it('does not drop a build that has just been started', async () => {
     const { builds, leases } = kernel;
     const begun = collectionName(contents, 'zzzzzzzz');
-    const projector = keepUp({
+    const projector = startProjector({
       ...kernel,
       leases: {
         ...leases,

@@ -1,4 +1,4 @@
-/** Builds of read models over starts and releases: what is kept, what goes, what is made before anybody reads. */
+/** Builds over restarts and versions: which are kept, dropped or completed before a node is ready. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -9,7 +9,7 @@ import type { Projector } from '../../../projections/kernel/projector.js';
 import { project } from '../../support/test-kernel.js';
 import { box, contents, context, startToys } from '../../support/toy-service.js';
 
-/** Several of them do not come in together. */
+/** Large, so that several of them arrive in several batches. */
 const LARGE = 'bear'.repeat(10_000);
 
 describe('builds of a projection', function () {
@@ -38,7 +38,7 @@ describe('builds of a projection', function () {
     await Promise.all([kernel, ...others].map((each) => each.close()));
   });
 
-  const keepUp = (each = kernel) => {
+  const startProjector = (each = kernel) => {
     const projector = project(each, [contents], stop.signal);
     running.push(projector);
     return projector;
@@ -59,7 +59,7 @@ describe('builds of a projection', function () {
     return found.countDocuments({ _id: { $in: [...boxes] } });
   };
 
-  it('are kept while they are not finished, and dropped once they were served before', async () => {
+  it('are kept while unfinished, and dropped when superseded', async () => {
     await put(20, LARGE);
     const first = kernel.served.collection(contents.name) ?? '';
     const cut = new AbortController();
@@ -68,7 +68,7 @@ describe('builds of a projection', function () {
     const [unfinished] = (await collections()).filter((name) => name !== first);
     expect(unfinished).to.be.a('string');
 
-    const projector = keepUp();
+    const projector = startProjector();
     await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.have.members([first, unfinished!]);
 
@@ -77,22 +77,22 @@ describe('builds of a projection', function () {
     stop.abort();
     await projector.stopped;
     stop = new AbortController();
-    const next = keepUp();
+    const next = startProjector();
     await eventually(() => next.status().status === 'live');
     expect(await collections()).to.deep.equal([unfinished]);
   });
 
-  it('are kept while another process is at them, though it has saved nothing yet', async () => {
+  it('are kept while another process builds them, even without a checkpoint', async () => {
     const lease = await kernel.leases.acquire(`build:${contents.name}`);
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
-    const projector = keepUp();
+    const projector = startProjector();
     await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.include(begun);
     await lease?.release();
   });
 
-  it('are dropped when they are ahead of the log, and kept when they are not, though neither was ever served', async () => {
+  it('are dropped if ahead of the log and kept otherwise, if they were never active', async () => {
     const [within, ahead] = ['y', 'z'].map((run) => `toys_contents_v1_${run.repeat(9)}`) as [string, string];
     for (const each of [within, ahead]) await kernel.builds.open(contents, each, { assertHeld() {} });
     const head = await kernel.head();
@@ -100,34 +100,34 @@ describe('builds of a projection', function () {
       { [within]: head, [ahead]: head + 1_000_000n },
       { name: 'projector:toys', fence: 0n },
     );
-    const projector = keepUp();
+    const projector = startProjector();
     await eventually(() => projector.status().status === 'live');
     const served = kernel.served.collection(contents.name) ?? '';
     expect(await collections()).to.have.members([served, within]);
     expect(await kernel.checkpoints.read(ahead)).to.equal(undefined);
   });
 
-  it('are made anew, and not gone on with, when they are ahead of the log', async () => {
+  it('are replaced if ahead of the log, instead of resumed', async () => {
     const boxes = await put(5);
     const served = kernel.served.collection(contents.name) ?? '';
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
     const ahead = (await kernel.head()) + 1_000_000n;
-    const lost = { _id: 'lost', _at: Long.fromBigInt(ahead) };
-    for (const each of [served, begun]) await kernel.mongo.models.collection<typeof lost>(each).insertOne(lost);
+    const aheadRow = { _id: 'ahead', _at: Long.fromBigInt(ahead) };
+    for (const each of [served, begun]) await kernel.mongo.models.collection<typeof aheadRow>(each).insertOne(aheadRow);
     await kernel.checkpoints.advance({ [served]: ahead, [begun]: ahead }, { name: 'projector:toys', fence: 0n });
-    const told: string[] = [];
-    const onAhead = ({ name }: { readonly name: string }) => told.push(name);
+    const warnings: string[] = [];
+    const onAhead = ({ name }: { readonly name: string }) => warnings.push(name);
     const again = await startToys(servers, database);
     others.push(again);
     await again.lifecycle.ensureActive([contents], again.served, { signal: stop.signal, onAhead });
     const collection = again.served.collection(contents.name) ?? '';
-    expect(told).to.deep.equal([contents.name]);
+    expect(warnings).to.deep.equal([contents.name]);
     expect(collection).not.to.be.oneOf([served, begun]);
     expect(await rows(collection, boxes)).to.equal(boxes.length);
   });
 
-  it('of an older version are made anew before a node is ready, and of the present one are not', async () => {
+  it('of an older version are replaced before a node is ready, and those of the current version are not', async () => {
     const boxes = await put(20);
     const served = kernel.served.collection(contents.name);
     const next = { ...contents, version: 2 };
@@ -136,7 +136,7 @@ describe('builds of a projection', function () {
     await newer.lifecycle.ensureActive([next], newer.served, stop);
     const collection = newer.served.collection(contents.name) ?? '';
     expect(collection).to.match(/^toys_contents_v2_/);
-    // No projector runs: what is there was there when the node opened.
+    // No projector runs, so these rows existed when the node was ready.
     expect(await rows(collection, boxes)).to.equal(boxes.length);
 
     const same = await startToys(servers, database, [next]);
@@ -146,7 +146,7 @@ describe('builds of a projection', function () {
     expect(collection).not.to.equal(served);
   });
 
-  it('are waited for by a node that starts while another one makes them', async () => {
+  it('are awaited by a node that starts while another one builds them', async () => {
     const boxes = await put(20);
     const next = { ...contents, version: 2 };
     const [maker, waiter] = await Promise.all([
@@ -162,9 +162,9 @@ describe('builds of a projection', function () {
     const acquire = waiter.leases.acquire;
     Object.assign(waiter.leases, {
       acquire: (name: string) =>
-        acquire(name).then((given) => {
-          if (!given) waits();
-          return given;
+        acquire(name).then((acquired) => {
+          if (!acquired) waits();
+          return acquired;
         }),
     });
     const opening = waiter.lifecycle.ensureActive([next], waiter.served, stop);
@@ -177,7 +177,7 @@ describe('builds of a projection', function () {
     expect(maker.served.collection(contents.name)).to.equal(collection);
   });
 
-  it('are two in the store at most, however often one is made anew where no node runs', async () => {
+  it('are at most two without a running node, after any number of rebuilds', async () => {
     await put(5);
     for (const _ of [1, 2, 3]) {
       const before = await collections();
@@ -186,7 +186,7 @@ describe('builds of a projection', function () {
     }
   });
 
-  it('are begun beside those that nodes may still read, which are not dropped', async () => {
+  it('are added to those that running nodes may still read', async () => {
     await put(1);
     const node = await kernel.leases.acquire('projector:toys');
     const made: string[] = [];

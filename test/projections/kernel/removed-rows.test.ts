@@ -1,4 +1,4 @@
-/** Rows that are removed and put again: they are there, as a build of the same events has them. */
+/** Rows that are removed and put again: live equals rebuilt. */
 import type { Projection } from '../../../projections/kernel/projection.js';
 import { projectionSpec } from '../../support/projection-spec.js';
 
@@ -18,18 +18,17 @@ const loans: Projection<Lent | Returned> = {
 const lent = (to: string, book = 'b'): Lent => ({ type: 'Lent', data: { book, to } });
 const returned = (book = 'b'): Returned => ({ type: 'Returned', data: { book } });
 
-describe('rows that are removed', function () {
+describe('removed rows', function () {
   this.timeout(60_000);
   const { given } = projectionSpec(loans, ({ data }) => `toys.book-${data.book}`);
 
-  it('are not there', () => given(lent('ada'), returned()).thenNoRows());
+  it('do not exist', () => given(lent('ada'), returned()).thenNoRows());
 
-  it('are there where they are put again', () =>
+  it('exist when put again', () =>
     given(lent('ada'), lent('ada', 'c'), returned(), lent('bob'), returned('c')).thenRows({
       _id: 'b',
       to: 'bob',
     }));
 
-  it('are not there where they are removed again', () =>
-    given(lent('ada'), returned(), lent('bob'), returned()).thenNoRows());
+  it('do not exist when removed again', () => given(lent('ada'), returned(), lent('bob'), returned()).thenNoRows());
 });

@@ -1,4 +1,4 @@
-/** The rows of alerts: each says how it ended and what became of its webhook, whichever of the two was first. */
+/** Rows of alerts: resolution and webhook delivery, in either order. */
 import type { AlertEvent, Rule } from '../../../domain/logs/alert.js';
 import { alertStream } from '../../../domain/logs/alert.js';
 import { alertHistory } from '../../../projections/logs/alerts.js';
@@ -37,31 +37,31 @@ describe('the rows of alerts', function () {
   this.timeout(60_000);
   const { given } = projectionSpec(alertHistory, ({ data }: AlertEvent) => alertStream(data.rule));
 
-  it('say of one that was raised that it is active, and of which rule it is', () =>
+  it('contain a raised alert as active, with its rule', () =>
     given(raised('a'), raised('b', 'no_logs')).thenRows(row('a'), row('b', { rule: 'no_logs' })));
 
   for (const reason of ['recovered', 'disabled'] as const)
-    it(`say when one was resolved, and that it is ${reason}`, () =>
+    it(`contain the time of resolution, and that it is ${reason}`, () =>
       given(raised('a'), raised('b', 'no_logs'), resolved('a', reason)).thenRows(
         row('a', { state: 'resolved', resolvedAt: 20, resolution: reason }),
         row('b', { rule: 'no_logs' }),
       ));
 
-  it('say which alert one was repeated by', () =>
+  it('contain the alert that repeats it', () =>
     given(raised('a'), raised('b', 'error_threshold', 'a'), resolved('b')).thenRows(
       row('a', { state: 'repeated', repeatedBy: 'b' }),
       row('b', { state: 'resolved', resolvedAt: 20, resolution: 'recovered' }),
     ));
 
-  it('say whether its webhook was delivered, before it is resolved or after', async () => {
-    const told = { delivery: { at: 15, attempts: 1, status: 204 } };
+  it('contain the webhook delivery, before or after the resolution', async () => {
+    const delivery = { delivery: { at: 15, attempts: 1, status: 204 } };
     const ended = { state: 'resolved', resolvedAt: 20, resolution: 'recovered' };
-    await given(raised('a'), delivered('a')).thenRows(row('a', told));
-    await given(raised('a'), delivered('a'), resolved('a')).thenRows(row('a', { ...told, ...ended }));
-    await given(raised('a'), resolved('a'), delivered('a')).thenRows(row('a', { ...told, ...ended }));
+    await given(raised('a'), delivered('a')).thenRows(row('a', delivery));
+    await given(raised('a'), delivered('a'), resolved('a')).thenRows(row('a', { ...delivery, ...ended }));
+    await given(raised('a'), resolved('a'), delivered('a')).thenRows(row('a', { ...delivery, ...ended }));
   });
 
-  it('say why its webhook was given up, of one that was repeated too', () =>
+  it('contain the reason of a failed delivery, also of a repeated alert', () =>
     given(raised('a'), raised('b', 'error_threshold', 'a'), failed('a')).thenRows(
       row('a', {
         state: 'repeated',
@@ -71,6 +71,6 @@ describe('the rows of alerts', function () {
       row('b'),
     ));
 
-  it('are not made by what is told of an alert that nobody raised', () =>
+  it('are not created by later events of an unknown alert', () =>
     given(resolved('a'), delivered('a'), raised('b', 'error_threshold', 'a')).thenRows(row('b')));
 });

@@ -1,4 +1,4 @@
-/** The rows of rooms: whatever is posted and however it ends, they say what the log says, newest 1000 and no more. */
+/** Rows of rooms: equal to the decider, with the newest 1000 messages. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
@@ -58,16 +58,16 @@ describe('the rows of a room', function () {
     type === 'MessagePosted' ? messagesStream(data.roomId) : roomStream(data.roomId),
   );
 
-  it('say who is in it and until when, and nothing by which one gets in', () =>
+  it('contain participants and expiry, and no tokens', () =>
     given(created, joined('ada'), invited('one'), redeemed('one', 'bob'), joined('bob')).thenRows(
       roomRow('ada', 'bob'),
     ));
 
-  it('are found by their room', () => {
+  it('are indexed by room', () => {
     expect(state.indexes).to.deep.include({ key: { room: 1 } });
   });
 
-  it('hold its messages in order, sixteen a row, behind the room itself', async () => {
+  it('contain messages in order, sixteen per row, separate from the room row', async () => {
     const events = [created, ...postedTimes(40), other(created), other(posted('m0'))];
     const rows = await given(...events).rows();
     expect(rows.map((row) => [row._id, messagesOf(row).length])).to.deep.equal([
@@ -86,24 +86,24 @@ describe('the rows of a room', function () {
     [1015, '00000000'],
     [1016, '00000001'],
   ] as const)
-    it(`keep the newest thousand messages of ${count}, and no row that is empty`, async () => {
+    it(`contain the newest thousand of ${count} messages, and no empty row`, async () => {
       const events = [created, other(created), other(posted('m0')), ...postedTimes(count)];
       const rows = await given(...events).rows();
-      const kept = Array.from({ length: 1000 }, (_, n) => `m${count - 1000 + n}`);
-      expect(idsIn(rows)).to.deep.equal(kept);
+      const expectedIds = Array.from({ length: 1000 }, (_, n) => `m${count - 1000 + n}`);
+      expect(idsIn(rows)).to.deep.equal(expectedIds);
       expect(rows[1]?._id).to.equal(`${roomId}:${firstRow}`);
       expect(rows.at(-1)).to.have.property('_id', 'other:00000000');
     });
 
   for (const end of [burned, expired, erased])
-    it(`are gone with ${end.type}, and those of another room are not`, () =>
+    it(`are deleted with ${end.type}, unlike those of other rooms`, () =>
       given(created, joined('ada'), posted('m0'), other(created), end).thenRows({
         ...roomRow(),
         _id: 'other',
         room: 'other',
       }));
 
-  it('of a message that came after the end go with the tombstone of its stream', async () => {
+  it('of a message after the end are deleted with RoomErased', async () => {
     const ended = [created, joined('ada'), burned, posted('m0')];
     await given(...ended).thenRows({ _id: `${roomId}:00000000`, room: roomId, messages: [message(0)] });
     await given(...ended, erased).thenNoRows();
@@ -119,18 +119,18 @@ describe('the rows of a room', function () {
     { weight: 1, arbitrary: fc.constant({ type: 'EraseRoom' as const, roomId, now: NOON + HOUR }) },
   );
 
-  it('say what the rules know, whatever was done', async () => {
+  it('equal the state of the decider after any commands', async () => {
     const histories = fc.tuple(fc.array(command, { maxLength: 30 }), fc.nat(40));
     const property = fc.asyncProperty(histories, async ([commands, posts]) => {
-      const said = Array.from({ length: posts }, (_, n) => postMessage(`m${n}`, 'ada', NOON + n * 60_000));
+      const postCommands = Array.from({ length: posts }, (_, n) => postMessage(`m${n}`, 'ada', NOON + n * 60_000));
       const { events, state: known } = specOf(room).run([createRoom('ada'), ...commands]);
-      const { events: told } = specOf(messages).run(said);
+      const { events: postEvents } = specOf(messages).run(postCommands);
       const opening = events.slice(0, 2) as RoomEvent[];
-      const rows = await given(...opening, ...told, ...events.slice(2)).rows();
+      const rows = await given(...opening, ...postEvents, ...events.slice(2)).rows();
       const isOpen = known.status === 'open';
       const people = known.participants.map(({ id }) => id);
       expect(rows.slice(0, 1)).to.deep.equal(isOpen ? [roomRow(...people)] : []);
-      expect(idsIn(rows)).to.deep.equal(isOpen ? said.map(({ messageId }) => messageId) : []);
+      expect(idsIn(rows)).to.deep.equal(isOpen ? postCommands.map(({ messageId }) => messageId) : []);
     });
     await fc.assert(property, { numRuns: 10 });
   });

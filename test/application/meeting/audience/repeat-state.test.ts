@@ -91,8 +91,8 @@ describe('a meeting command without effect', () => {
         ],
       ],
     ] as const) {
-      expect(echoed(repeated, ...matching), `${repeated.type}, matching`).to.deep.equal(messages);
-      expect(echoed(repeated, ...differing), `${repeated.type}, differing matching`).to.deep.equal([]);
+      expect(echoed(repeated, ...matching), `${repeated.type}, current`).to.deep.equal(messages);
+      expect(echoed(repeated, ...differing), `${repeated.type}, outdated`).to.deep.equal([]);
     }
   });
 

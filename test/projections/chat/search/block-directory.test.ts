@@ -1,4 +1,4 @@
-/** What a node knows of the runs and packs of the index: nobody is shown less than the index had when they asked. */
+/** The block directory: complete for every reader while new blocks are loaded. */
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
@@ -14,7 +14,7 @@ const rowOf = (n: number, at = n) => ({
   authors: [],
 });
 
-/** A store in which only runs are, as they are told when they are asked for. */
+/** A store with only run blocks, as `runsSince` returns them. */
 function storeOf(runsSince: (from: bigint) => readonly object[]): Db {
   const collection = (name: string) => ({
     find: ({ _at }: { _at: { $gt: { toBigInt(): bigint } } }) => {
@@ -25,32 +25,32 @@ function storeOf(runsSince: (from: bigint) => readonly object[]): Db {
   return { collection } as unknown as Db;
 }
 
-describe('the heads of runs and packs', () => {
-  it('are all told to who asks while the newest are brought in', async () => {
+describe('the block directory', () => {
+  it('is complete for readers that arrive while new blocks are loaded', async () => {
     let end = 0n;
     const since = (after: bigint) => {
       const from = after < 0n ? 0n : after;
       return Array.from({ length: Number(end - from) }, (_, n) => rowOf(Number(from) + n + 1));
     };
     const heads = createBlockDirectory(storeOf(since), () => end);
-    const asked: Promise<{ readonly of: bigint; readonly told: number }>[] = [];
+    const reads: Promise<{ readonly of: bigint; readonly count: number }>[] = [];
     for (end = 1n; end < 5n; end++) {
-      let isTold = false;
+      let isLoaded = false;
       const first = heads.all('build').then(() => {
-        isTold = true;
+        isLoaded = true;
       });
-      // One in each moment: some of them come just when what is new is being put in order.
-      while (!isTold) {
+      // One read per microtask, so that some arrive while new blocks are sorted.
+      while (!isLoaded) {
         const of = end;
-        asked.push(heads.all('build').then((all) => ({ of, told: all.length })));
-        await (asked.length % 50 === 0 ? setImmediate() : Promise.resolve());
+        reads.push(heads.all('build').then((all) => ({ of, count: all.length })));
+        await (reads.length % 50 === 0 ? setImmediate() : Promise.resolve());
       }
       await first;
     }
-    for (const { of, told } of await Promise.all(asked)) expect(told).to.be.at.least(Number(of));
+    for (const { of, count } of await Promise.all(reads)) expect(count).to.be.at.least(Number(of));
   });
 
-  it('are told once of a row that changed while it was looked for, as it is by then', async () => {
+  it('contains a block once, in its latest version, if it changed during the read', async () => {
     const heads = createBlockDirectory(
       storeOf(() => [rowOf(1), rowOf(2), rowOf(1, 3)]),
       () => 3n,

@@ -1,4 +1,4 @@
-/** A check of the index of what was said: told is what it says, not how that lies there. */
+/** Comparing search indexes: by content, not by layout. */
 import { expect } from 'chai';
 import { type Said, startSearchIndex } from './search-index.js';
 
@@ -15,7 +15,7 @@ const deleted = (at: number): Said => {
   return { type: 'MessageDeleted', data };
 };
 
-describe('a check of what was said', function () {
+describe('comparing search indexes', function () {
   this.timeout(60_000);
   let index: Awaited<ReturnType<typeof startSearchIndex>>;
   before(async () => {
@@ -23,15 +23,15 @@ describe('a check of what was said', function () {
   });
   after(() => index?.stop());
 
-  it('tells nothing of what has left the log once it was deleted, and of all that is not there', async () => {
+  it('ignores deleted messages that were scavenged from the log, and finds every missing message', async () => {
     const all = Array.from({ length: COUNT }, (_, at) => at);
-    const gone = all.filter((at) => at % 3 === 0);
-    const log = await index.recorded([...all.map(posted), ...gone.map(deleted)]);
+    const removed = all.filter((at) => at % 3 === 0);
+    const log = await index.recorded([...all.map(posted), ...removed.map(deleted)]);
     const scavenged = log.filter((_, at) => at >= COUNT || at % 3 > 0);
     await (await index.open('served'))(log);
     await (await index.open('rebuilt'))(scavenged);
     const served = await index.compared('served');
-    expect(served).to.have.length(COUNT - gone.length);
+    expect(served).to.have.length(COUNT - removed.length);
     expect(await index.compared('rebuilt')).to.deep.equal(served);
     expect(await index.scan('rebuilt')).not.to.deep.equal(await index.scan('served'));
 

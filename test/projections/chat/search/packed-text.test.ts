@@ -1,4 +1,4 @@
-/** Texts in one piece of memory: what is found in it is what looking at each of them finds. */
+/** Packed texts: searching the packed bytes equals searching every text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldText } from '../../../../domain/chat/text-search.js';
@@ -22,8 +22,8 @@ const word = fc.record({
 });
 const time = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
 
-describe('texts of many messages', () => {
-  it('are what they were', () => {
+describe('packed texts', () => {
+  it('decode to the original lines', () => {
     fc.assert(
       fc.property(fc.array(line), (lines) => {
         expect(new Texts(encodeTexts(lines, AUTHORS), AUTHORS).lines()).to.deep.equal(lines);
@@ -31,40 +31,40 @@ describe('texts of many messages', () => {
     );
   });
 
-  it('hold no memory but what they take, by which they are counted', () => {
+  it('own exactly the memory they account for', () => {
     const lines = [{ posted: 1n, createdAt: 1, author: 'ada', run: 0, text: 'short' }];
     const bytes = encodeTexts(lines, AUTHORS);
     expect(bytes.buffer.byteLength).to.equal(bytes.byteLength);
   });
 
-  it('are found by every part of a word, the name of who wrote them, who that was and when', () => {
-    const asked = fc.record({
+  it('match by substring, author name, author and time like a naive search', () => {
+    const query = fc.record({
       words: fc.array(word, { minLength: 1, maxLength: 3 }),
       authorId: fc.constantFrom(undefined, ...AUTHORS),
       from: time,
       to: time,
     });
     fc.assert(
-      fc.property(fc.array(line), asked, (lines, { words: wanted, authorId, from = 0, to = 1000 }) => {
+      fc.property(fc.array(line), query, (lines, { words: expectedWords, authorId, from = 0, to = 1000 }) => {
         const found = new Texts(encodeTexts(lines, AUTHORS), AUTHORS).find({
-          words: wanted.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })),
+          words: expectedWords.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })),
           authorId,
           from,
           to,
         });
-        const isMeant = ({ author, createdAt, text }: Line) =>
+        const isMatch = ({ author, createdAt, text }: Line) =>
           author !== undefined &&
           (authorId ?? author) === author &&
           createdAt >= from &&
           createdAt <= to &&
-          wanted.every((each) => text.includes(each.text) || each.authors.has(author));
-        expect(found).to.deep.equal([...lines.keys()].filter((slot) => isMeant(lines[slot]!)));
+          expectedWords.every((each) => text.includes(each.text) || each.authors.has(author));
+        expect(found).to.deep.equal([...lines.keys()].filter((slot) => isMatch(lines[slot]!)));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('are so short that 256 fit into a document with their pieces, also where one character folds to 18', () => {
+  it('are short enough for 256 of them with n-grams in one document, even if a character folds to 18', () => {
     const names = Array.from({ length: 50 }, () => '漢'.repeat(255));
     for (const letter of ['a', '漢', '한', '\ufdfa', '𝕏', 'a\u0301\u0323']) {
       const content = letter.repeat(8000 / letter.length);
@@ -75,7 +75,7 @@ describe('texts of many messages', () => {
     }
   });
 
-  it('hold the names of 50 attachments and the end of a long message', () => {
+  it('contain the names of 50 attachments and the end of a long message', () => {
     const names = Array.from({ length: 50 }, (_, n) => `report_${n}_${'q'.repeat(240)}`);
     for (const letter of ['a', 'ß', 'ﬃ']) {
       const text = textOf({ content: `${letter.repeat(7980)} the end`, names: letter === 'ﬃ' ? [] : names });

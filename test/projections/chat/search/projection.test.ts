@@ -1,4 +1,4 @@
-/** The index of what was said: live = rebuilt, whatever is delivered twice; and what is found is what is there. */
+/** The search index: live equals rebuilt under redelivery, and a search equals a scan of all messages. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -24,7 +24,7 @@ type Act =
   | { readonly act: 'erase'; readonly place: number };
 
 const words = fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 });
-/** Most of it in one place, so that runs become full. */
+/** Mostly one channel, so that blocks become full. */
 const place = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
 const said = fc.record({
   act: fc.constantFrom('post' as const, 'post' as const, 'reply' as const),
@@ -38,11 +38,11 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ act: fc.constant('delete' as const), which: fc.nat() }) },
 );
 const history = fc.tuple(fc.array(act, { minLength: 700, maxLength: 1000 }), fc.boolean()).map(([acts, isErased]) =>
-  // A place that goes at last.
+  // Finally, a channel is erased.
   isErased ? [...acts, { act: 'erase' as const, place: 1 }] : acts,
 );
 
-interface There {
+interface ExistingMessage {
   readonly id: string;
   readonly place: string;
   readonly author: string;
@@ -50,10 +50,10 @@ interface There {
   content: string;
 }
 
-/** The events of what is done, and what is there in the end, oldest first. */
-function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: There[] } {
+/** The events of the acts, and the messages that exist at the end, oldest first. */
+function simulate(acts: readonly Act[]): { readonly events: Said[]; readonly existing: ExistingMessage[] } {
   const events: Said[] = [];
-  let there: There[] = [];
+  let existing: ExistingMessage[] = [];
   const thread = { replyCount: 1, lastReplyAt: NOON, lastReplyBy: 'ada', participants: ['ada'] };
   const quotedMessageId = null;
   for (const [index, each] of acts.entries()) {
@@ -61,28 +61,29 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
     if (each.act === 'erase') {
       const channelId = PLACES[each.place]!;
       events.push({ type: 'ChannelErased', data: { channelId, erasedAt: createdAt } });
-      there = there.filter((one) => one.place !== channelId);
+      existing = existing.filter((one) => one.place !== channelId);
       continue;
     }
     if ('author' in each) {
       const [channelId, author] = [PLACES[each.place]!, AUTHORS[each.author]!];
       const content = each.words.map((word) => WORDS[word]).join(' ');
       const secret = { ...EMPTY_CONTENT, content };
-      const parent = each.act === 'reply' ? there.findLast((one) => one.place === channelId && !one.parent) : undefined;
+      const parent =
+        each.act === 'reply' ? existing.findLast((one) => one.place === channelId && !one.parent) : undefined;
       const common = { channelId, author, createdAt, quotedMessageId, secret };
       if (parent) {
         const id = `${parent.id}.r${index}`;
         const data = { messageId: parent.id, replyId: id, thread, ...common };
         events.push({ type: 'ReplyPosted', data });
-        there.push({ id, place: channelId, author, content, parent: parent.id });
+        existing.push({ id, place: channelId, author, content, parent: parent.id });
       } else {
         const id = `m${index}`;
         events.push({ type: 'MessagePosted', data: { messageId: id, ...common } });
-        there.push({ id, place: channelId, author, content });
+        existing.push({ id, place: channelId, author, content });
       }
       continue;
     }
-    const one = there[each.which % Math.max(1, there.length)];
+    const one = existing[each.which % Math.max(1, existing.length)];
     if (!one) continue;
     const { id, place: channelId, author, parent } = one;
     const about = { channelId, author, by: author };
@@ -90,7 +91,7 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
       const ids = { messageId: parent ?? id, deletedAt: createdAt, postedPosition: '1' };
       if (parent) events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
       else events.push({ type: 'MessageDeleted', data: { ...ids, ...about } });
-      there = there.filter((other) => other.id !== id && other.parent !== id);
+      existing = existing.filter((other) => other.id !== id && other.parent !== id);
       continue;
     }
     one.content = each.words.map((word) => WORDS[word]).join(' ');
@@ -117,7 +118,7 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
       events.push({ type: 'MessageEdited', data: { messageId: id, ...about, ...times, ...rest } });
     }
   }
-  return { events, there };
+  return { events, existing };
 }
 
 const deliveries = fc.array(
@@ -125,7 +126,7 @@ const deliveries = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-describe('the index of what was said', function () {
+describe('the search index', function () {
   this.timeout(180_000);
   let index: Awaited<ReturnType<typeof startSearchIndex>>;
   let runs = 0;
@@ -148,17 +149,17 @@ describe('the index of what was said', function () {
       if (isNew) apply = await index.open(run, undefined, model);
       const from = Math.max(0, at - back);
       await apply(events.slice(from, from + take));
-      // Who goes back goes on from there: nothing is left out.
+      // A redelivery continues from its start, so that nothing is skipped.
       at = Math.min(events.length, from + take);
     }
     await apply(events.slice(at));
     return run;
   }
 
-  it('is the same, delivered in whatever portions, again and again, and by whom', async () => {
+  it('is equal under any batching, redelivery and restarts', async () => {
     await fc.assert(
       fc.asyncProperty(history, deliveries, async (acts, steps) => {
-        const events = await index.recorded(told(acts).events);
+        const events = await index.recorded(simulate(acts).events);
         const rebuilt = await delivered(events, []);
         const live = await delivered(events, steps);
         expect(await index.scan(live)).to.deep.equal(await index.scan(rebuilt));
@@ -167,18 +168,18 @@ describe('the index of what was said', function () {
     );
   });
 
-  it('is the same after a crash between the writes of what belongs together', async () => {
+  it('is equal after a crash between dependent writes', async () => {
     const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
     const edit = (which: number): Act => ({ act: 'edit', which, words: [2] });
-    // Twice in a run, and in between in another one of its pack.
+    // Two edits in one run, and one in another run of the same pack.
     const changes: Act[] = [edit(5), { act: 'delete', which: 40 }, edit(280), edit(6)];
-    const all = await index.recorded(told([...acts, ...changes]).events);
+    const all = await index.recorded(simulate([...acts, ...changes]).events);
     const rebuilt = await index.scan(await delivered(all, []));
     for (const [until, then, isPackLost, areRunsOpen] of [
-      // When its runs were written, and a pack was to be, or they were to be closed.
+      // The runs were written, and their pack or their closing was not.
       [200, 300, true, true],
       [200, 300, false, true],
-      // When runs were changed, and their pack was to be.
+      // The runs were changed, and their pack was not.
       [300, 304, true, false],
     ] as const) {
       const run = fresh();
@@ -189,29 +190,29 @@ describe('the index of what was said', function () {
       if (isPackLost) await packs.deleteMany({});
       if (isPackLost) for (const row of before) await packs.insertOne(row);
       if (areRunsOpen) await runs.updateMany({}, { $set: { open: true } });
-      // What came together may come again one by one.
+      // Events of one batch may be redelivered one by one.
       const apply = await index.open(run);
       for (const each of all.slice(until)) await apply([each]);
       expect(await index.scan(run), `${until} ${isPackLost}`).to.deep.equal(rebuilt);
     }
   });
 
-  it('is the same by one that remembers little or nothing of what it has written', async () => {
+  it('is equal with a small or no write cache', async () => {
     await fc.assert(
-      fc.asyncProperty(history, deliveries, fc.constantFrom(0, 20, 60), async (acts, steps, most) => {
-        const events = await index.recorded(told(acts).events);
+      fc.asyncProperty(history, deliveries, fc.constantFrom(0, 20, 60), async (acts, steps, cacheSize) => {
+        const events = await index.recorded(simulate(acts).events);
         const rebuilt = await delivered(events, []);
-        const forgetful = await delivered(events, steps, searchOf(most));
+        const forgetful = await delivered(events, steps, searchOf(cacheSize));
         expect(await index.scan(forgetful)).to.deep.equal(await index.scan(rebuilt));
       }),
       { numRuns: 4, endOnFailure: true },
     );
   });
 
-  it('finds what looking through all that is there finds, newest first', async () => {
+  it('finds what a scan of all messages finds, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (acts) => {
-        const { events, there } = told(acts);
+        const { events, existing } = simulate(acts);
         const all = await index.recorded(events);
         const run = await delivered(all, []);
         const reader = index.reader(run, all.at(-1)!.position);
@@ -219,7 +220,7 @@ describe('the index of what was said', function () {
           for (const limit of [3, 1000])
             for (const isVisible of [() => true, (where: string) => where !== 'one']) {
               const hits = await reader.find({ words: [{ text, authors: new Set() }], isVisible, limit });
-              const expected = there
+              const expected = existing
                 .filter(({ content, place: where }) => isVisible(where) && foldText(content).includes(text))
                 .map(({ id, content }) => ({ id, content }))
                 .reverse();
@@ -233,15 +234,15 @@ describe('the index of what was said', function () {
           isVisible: () => true,
           limit: 1000,
         };
-        const named = there.filter(({ content, author }) => author === 'bob' || content.includes('alpha'));
+        const named = existing.filter(({ content, author }) => author === 'bob' || content.includes('alpha'));
         expect((await reader.find(byBob)).map(({ id }) => id)).to.deep.equal(named.map(({ id }) => id).reverse());
       }),
       { numRuns: 2, endOnFailure: true },
     );
   });
 
-  it('is found in by a reader that has been there all along, while runs become full', async () => {
-    const posts = told(
+  it('is current for a long-lived reader while runs become full', async () => {
+    const posts = simulate(
       Array.from({ length: 600 }, (_, at) => ({
         act: 'post' as const,
         place: 0,
@@ -267,11 +268,11 @@ describe('the index of what was said', function () {
     }
   });
 
-  it('has rows of which none outgrows a document, however long edits make what they hold', async () => {
+  it('has bounded rows, even if edits lengthen its texts', async () => {
     const acts: Act[] = Array.from({ length: 256 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
-    const { events, there } = told(acts);
+    const { events, existing } = simulate(acts);
     const long = '\u0001'.repeat(8000);
-    const edits = there.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
+    const edits = existing.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
       const times = { createdAt: NOON, updatedAt: NOON + at, pinnedAt: null, quotedMessageId: null };
       const secret = { ...EMPTY_CONTENT, content: `${long} ${at}`, reactions: {} };
       const data = { messageId: id, channelId, author, by: author, ...times, thread: null, secret };

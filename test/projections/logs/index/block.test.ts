@@ -1,4 +1,4 @@
-/** Blocks give back what was put in, and their summaries never deny what they hold. */
+/** Columnar blocks: records are restored, and summaries have no false negatives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVERYTHING } from '../../../../domain/logs/filter.js';
@@ -14,7 +14,7 @@ import { NOON, record } from '../../../domain/logs/arbitrary.js';
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
 
 describe('a block', () => {
-  it('gives back its records with their places, in the order of answers', () => {
+  it('restores its records with their positions, in query order', () => {
     fc.assert(
       fc.property(batches, (all) => {
         const block = buildBlock('api');
@@ -36,7 +36,7 @@ describe('a block', () => {
     );
   });
 
-  it('is summed up truly', () => {
+  it('has a summary and a term filter without false negatives', () => {
     fc.assert(
       fc.property(batches, (all) => {
         const block = buildBlock('api');
@@ -57,8 +57,8 @@ describe('a block', () => {
   });
 });
 
-describe('a block that is written in pieces', () => {
-  /** Records of five events, three each, an hour apart and one back; cut off after so many. */
+describe('a block written in pieces', () => {
+  /** Fifteen records of five events, an hour apart with one step back, split after `cut` records. */
   function written(cut: number) {
     const block = buildBlock('api');
     const pieces: string[] = [];
@@ -72,34 +72,34 @@ describe('a block that is written in pieces', () => {
     });
     return { block, pieces: [...pieces, block.text(cut)], records };
   }
-  const shown = ({ order, record }: ReturnType<typeof decodeBlock>) => order.map(record);
+  const recordsOf = ({ order, record }: ReturnType<typeof decodeBlock>) => order.map(record);
 
-  it('is the same as one that is written at once', async () => {
+  it('equals a block written as a whole', async () => {
     for (const cut of [1, 4, 14]) {
       const { block, pieces, records } = written(cut);
-      expect(shown(decodeBlock(pieces))).to.deep.equal(records.toSorted(compareRecords));
+      expect(recordsOf(decodeBlock(pieces))).to.deep.equal(records.toSorted(compareRecords));
       expect(await wholeText(pieces, 'api')).to.equal(block.text());
     }
   });
 
-  it('is shown as it was at an event', () => {
+  it('can be read as of an earlier event', () => {
     const { pieces, records } = written(5);
     for (const until of [0, 1, 3, 5])
-      expect(shown(decodeBlock(pieces, BigInt(until)))).to.deep.equal(
+      expect(recordsOf(decodeBlock(pieces, BigInt(until)))).to.deep.equal(
         records.slice(0, 3 * until).toSorted(compareRecords),
       );
   });
 
-  it('is gone on with from an instant, without what was before', async () => {
+  it('can be reopened from an instant on, without earlier records', async () => {
     const { pieces, records } = written(5);
     const from = records[7]!.instant;
     const rest = await reopenBlock(pieces, 'api', from);
-    const kept = records.filter(({ instant }) => instant >= from);
-    expect(rest.count).to.equal(kept.length);
-    expect(shown(decodeBlock([rest.text()]))).to.deep.equal(kept.toSorted(compareRecords));
+    const remaining = records.filter(({ instant }) => instant >= from);
+    expect(rest.count).to.equal(remaining.length);
+    expect(recordsOf(decodeBlock([rest.text()]))).to.deep.equal(remaining.toSorted(compareRecords));
   });
 
-  it('is counted as no less than its texts and its terms take', () => {
+  it('accounts for at least the memory of its texts and terms', () => {
     const of = (text: string) => {
       const block = buildBlock('api');
       block.add(normalizeRecord({ text }, 'api', NOON), text, 1n, 0);
@@ -113,13 +113,13 @@ describe('a block that is written in pieces', () => {
 });
 
 describe('a term filter', () => {
-  it('holds all terms while they become more, and is the same however often it was asked for', () => {
-    const often = growTermFilter();
+  it('contains all terms while it grows, independent of when it was requested', () => {
+    const grown = growTermFilter();
     for (let term = 1; term <= 3000; term++) {
-      often.add(term * 7919);
-      often.add(term * 7919);
+      grown.add(term * 7919);
+      grown.add(term * 7919);
       if (term % 7 > 0) continue;
-      const filter = often.filter();
+      const filter = grown.filter();
       for (let each = Math.max(1, term - 20); each <= term; each++)
         expect(mayHold(filter, each * 7919), `${each} of ${term}`).to.equal(true);
       if (term % 147 > 0) continue;
@@ -127,17 +127,17 @@ describe('a term filter', () => {
       for (let each = 1; each <= term; each++) once.add(each * 7919);
       expect(Buffer.from(filter).equals(once.filter()), `${term}`).to.equal(true);
     }
-    expect(often.terms.size).to.equal(3000);
-    const filter = often.filter();
+    expect(grown.terms.size).to.equal(3000);
+    const filter = grown.filter();
     const others = Array.from({ length: 3000 }, (_, n) => (3001 + n) * 7919);
-    expect(others.filter((each) => mayHold(filter, each)).length, 'errs for few').to.be.lessThan(60);
+    expect(others.filter((each) => mayHold(filter, each)).length, 'few false positives').to.be.lessThan(60);
   });
 
-  it('errs for few of the terms it does not hold', () => {
+  it('has few false positives', () => {
     const terms = (from: number) =>
       Array.from({ length: 5000 }, (_, n) => termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] })).flat();
     const filter = makeTermFilter(terms(0), 5000);
-    expect(filter.length, 'two bytes a term at most').to.be.at.most(2 * 5000);
+    expect(filter.length, 'at most two bytes per term').to.be.at.most(2 * 5000);
     expect(terms(0).every((term) => mayHold(filter, term))).to.equal(true);
     expect(terms(5000).filter((term) => mayHold(filter, term)).length).to.be.lessThan(50);
   });

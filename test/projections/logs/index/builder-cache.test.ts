@@ -1,4 +1,4 @@
-/** What the record index remembers between batches has a bound, in number and in bytes: what was in use longest ago goes. */
+/** The cache of open blocks is bounded in number and bytes; the least recently used block is evicted. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { AnyBulkWriteOperation } from 'mongodb';
@@ -10,7 +10,7 @@ import { type IndexFixture, startIndexFixture } from '../../../support/record-in
 
 const DAY = 'd20261121';
 
-describe('what the record index remembers of blocks that gather', function () {
+describe('the cache of open blocks', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
 
@@ -19,13 +19,13 @@ describe('what the record index remembers of blocks that gather', function () {
   });
   after(() => fixture?.stop());
 
-  /** An index, and how many blocks it has looked for in the store when it has taken so many events. */
-  async function looking() {
+  /** An index that counts its lookups of blocks in the store per batch of events. */
+  async function indexWithCounter() {
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const { mongo, vault } = fixture.kernel;
-    let looked = 0;
+    let lookups = 0;
     const collection: Build['collection'] = (part) => {
-      if (part === DAY) looked++;
+      if (part === DAY) lookups++;
       return mongo.models.collection(`${name}.${part}`) as never;
     };
     const apply = await records.open({
@@ -38,25 +38,25 @@ describe('what the record index remembers of blocks that gather', function () {
       },
     });
     return async (events: readonly RecordedEvent[]) => {
-      const before = looked;
+      const before = lookups;
       await apply(events);
-      return looked - before;
+      return lookups - before;
     };
   }
 
-  /** One of each producer, in the order of the log. */
+  /** One request per producer, in log order. */
   async function requests(producers: readonly string[], note: string) {
     const records = [{ timestamp: NOON, note }];
     const all = producers.map((producerId) => fixture.ingested([{ producerId, receivedAt: NOON, records }]));
     return (await Promise.all(all)).flat().sort((a, b) => Number(a.position - b.position));
   }
 
-  for (const [what, count, kept, note] of [
-    ['of no more than a thousand producers', 1030, 1000, 'short'],
-    ['no more than some megabytes', 120, 110, 'long '.repeat(40_000)],
+  for (const [what, count, cached, note] of [
+    ['to a thousand producers', 1030, 1000, 'short'],
+    ['to a few megabytes', 120, 110, 'long '.repeat(40_000)],
   ] as const)
-    it(`is ${what}`, async () => {
-      const looksOf = await looking();
+    it(`is bounded ${what}`, async () => {
+      const looksOf = await indexWithCounter();
       const events = await requests(
         Array.from({ length: count }, (_, n) => `p${n}`),
         note,
@@ -64,7 +64,7 @@ describe('what the record index remembers of blocks that gather', function () {
       await looksOf(events);
       const producers = events.map(({ data }) => (data as { readonly producerId: string }).producerId);
       const again = async (some: readonly string[]) => looksOf(await requests(some, 'again'));
-      expect(await again(producers.slice(-10)), 'of the newest').to.equal(0);
-      expect(await again(producers.slice(0, count - kept)), 'of the oldest').to.equal(count - kept);
+      expect(await again(producers.slice(-10)), 'newest producers').to.equal(0);
+      expect(await again(producers.slice(0, count - cached)), 'oldest producers').to.equal(count - cached);
     });
 });

@@ -1,4 +1,4 @@
-/** The columns of a block tell of every record what a look at the record itself tells, or that only the records do. */
+/** Columns of a block have exactly the values of its records, or are omitted. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Column, Values } from '../../../../application/logs/record-index.js';
@@ -28,7 +28,7 @@ import { NOON, record } from '../../../domain/logs/arbitrary.js';
 
 const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
 
-/** As they are fetched, but for sealing: an alias stands for what it names. */
+/** Sections as read, but unencrypted: an alias is resolved to its target. */
 function sectionsCollection(records: readonly LogRecord[]) {
   const block = buildBlock('api');
   for (const [place, each] of records.entries()) block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
@@ -67,34 +67,34 @@ const column: fc.Arbitrary<Column> = fc.oneof(
 const records = fc.array(record, { minLength: 1, maxLength: 12 }).map((all) => all.map(read));
 
 describe('the columns of a block', () => {
-  it('tell what the records tell, whatever stands in them', () => {
-    let told = 0;
+  it('have the values of the records, for any content', () => {
+    let compared = 0;
     fc.assert(
-      fc.property(records, fc.array(column, { minLength: 4, maxLength: 8 }), (all, asked) => {
+      fc.property(records, fc.array(column, { minLength: 4, maxLength: 8 }), (all, columns) => {
         const { values } = sectionsCollection(all);
-        for (const each of asked) {
+        for (const each of columns) {
           const found = values(each);
           if (!found) continue;
-          told++;
+          compared++;
           const truth = all.map((one) => truthOf(each, one));
           expect(textsOf(found, all.length), JSON.stringify(each)).to.deep.equal(truth);
         }
       }),
       { numRuns: 2000 },
     );
-    expect(told).to.be.greaterThan(5000);
+    expect(compared).to.be.greaterThan(5000);
   });
 
   const one = (path: string): Column => ({ by: 'field', path });
 
-  it('are given up where two ways lead to one path, as one record may go both', () => {
+  it('are omitted if two paths lead to the same name, since one record may have both', () => {
     const all: JsonObject[] = [{ 'a.b': 1, a: { b: 2 }, c: 3 }, { a: { b: 4 } }];
     const { values } = sectionsCollection(all.map(read));
     expect(values(one('a.b'))).to.equal(undefined);
     expect(textsOf(values(one('c'))!, 2)).to.deep.equal([['3'], []]);
   });
 
-  it('lead into arrays, by index and as if they were not there', () => {
+  it('resolve array elements, with and without index', () => {
     const all = [{ a: [{ b: [1, '1', true] }, { b: 2 }] }, { a: { b: 3 } }, { a: 5 }].map(read);
     const { values } = sectionsCollection(all);
     expect(textsOf(values(one('a.b'))!, 3)).to.deep.equal([['1', '2', 'true'], ['3'], []]);
@@ -102,7 +102,7 @@ describe('the columns of a block', () => {
     expect(textsOf(values(one('a'))!, 3)).to.deep.equal([[], [], ['5']]);
   });
 
-  it('are given up where their values are long, and for what tells the time', () => {
+  it('are omitted for long values and for timestamps', () => {
     const all = Array.from({ length: 50 }, (_, n) =>
       read({ long: `${n}`.padEnd(1000, 'x'), same: 'y'.repeat(1000), timestamp: NOON + n }),
     );
@@ -112,7 +112,7 @@ describe('the columns of a block', () => {
     expect(new Set(textsOf(values(one('same'))!, 50).flat()).size).to.equal(1);
   });
 
-  it('are given up for all paths where there are more of them than may have columns', () => {
+  it('are omitted for all paths beyond the maximum number', () => {
     const wide = (many: number) => read(Object.fromEntries(Array.from({ length: many }, (_, n) => [`key${n}`, n])));
     expect(textsOf(sectionsCollection([wide(256)]).values(one('key255'))!, 1)).to.deep.equal([['255']]);
     const { values } = sectionsCollection([wide(257)]);
@@ -120,14 +120,14 @@ describe('the columns of a block', () => {
     expect(textsOf(values({ by: 'level' })!, 1)).to.deep.equal([['INFO']]);
   });
 
-  it('have numbers as they came where no double holds them', () => {
+  it('keep digits of numbers that no double can hold', () => {
     const json = '{"id":12345678901234567890,"small":1}';
     const { values } = sectionsCollection([parseRecord(json, 'api', NOON)]);
     expect(textsOf(values(one('id'))!, 1)).to.deep.equal([['12345678901234567890']]);
     expect((parseExact(json) as JsonObject).id).to.equal('12345678901234567890');
   });
 
-  it('are beside places and texts, which are the records exactly', () => {
+  it('accompany positions and texts, which restore the records exactly', () => {
     fc.assert(
       fc.property(records, (all) => {
         const { open, chunks } = sectionsCollection(all);
@@ -145,7 +145,7 @@ describe('the columns of a block', () => {
     );
   });
 
-  it('cost no record its terms', () => {
+  it('do not affect the term filters of records', () => {
     fc.assert(
       fc.property(records, (all) => {
         const filters = sectionsCollection(all).terms;
@@ -159,19 +159,19 @@ describe('the columns of a block', () => {
 });
 
 describe('a column', () => {
-  it('is written so that it is read again, with few values and with many, in some records and in all', () => {
+  it('is restored with few or many values, in some or all records', () => {
     for (const different of [1, 2, 254, 255, 256, 3000])
       for (const gaps of [0, 7]) {
         const column = createColumn();
-        const given = Array.from({ length: 3000 }, (_, n) => (n % gaps === 3 ? undefined : (n * 31) % different));
-        for (const [index, value] of given.entries()) if (value !== undefined) column.add(index, value);
-        const { at, entries } = decodeColumn<number>(encodeColumn(column, false), given.length + 2);
+        const expected = Array.from({ length: 3000 }, (_, n) => (n % gaps === 3 ? undefined : (n * 31) % different));
+        for (const [index, value] of expected.entries()) if (value !== undefined) column.add(index, value);
+        const { at, entries } = decodeColumn<number>(encodeColumn(column, false), expected.length + 2);
         const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));
-        expect(found).to.deep.equal([...given, undefined, undefined]);
+        expect(found).to.deep.equal([...expected, undefined, undefined]);
       }
   });
 
-  it('says of a value whether it was there before', () => {
+  it('reports whether a value is new', () => {
     const column = createColumn();
     expect([column.add(0, 'a'), column.add(1, 'b'), column.add(2, 'a'), column.add(3, 'a')]).to.deep.equal([
       true,

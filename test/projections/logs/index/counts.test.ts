@@ -1,4 +1,4 @@
-/** What the record index counts, by columns or by a look at every record, against a naive count. */
+/** Counts of the record index, from columns or from records, equal a naive count. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../../application/logs/query/aggregate.js';
@@ -26,14 +26,14 @@ describe('the counts of log records', function () {
   });
   after(() => fixture?.stop());
 
-  it('counts exactly what a naive filter counts', async () => {
+  it('equal a naive count over a naive filter', async () => {
     const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(requests, pairs, async (all, asked) => {
+      fc.asyncProperty(requests, pairs, async (all, queries) => {
         const events = await fixture.ingested(all);
         const truth = await fixture.placedRecords(events);
         const name = await fixture.build(events);
-        for (const [some, by] of asked) {
+        for (const [some, by] of queries) {
           const counts = new Map<string, number>();
           const passed = truth.filter((each) => matches(some, each));
           for (const each of passed) for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -53,27 +53,27 @@ describe('the counts of log records', function () {
     );
   });
 
-  it('tells by columns alone what a look at every record of a full block tells', async () => {
+  it('from columns of full blocks equal those from records', async () => {
     const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
-    // Of one day and no audit records: all of a request make one block.
+    // One day without audit records, so that a request becomes one block.
     const full = many.map((some) =>
       Array.from({ length: Math.ceil(1200 / some.length) }, () => some)
         .flat()
         .map((data, n) => ({ ...data, timestamp: NOON - (n % 500) * 1000, audit: false })),
     );
     await fc.assert(
-      fc.asyncProperty(full, pairs, async (some, asked) => {
+      fc.asyncProperty(full, pairs, async (some, queries) => {
         const events = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
         const truth = await fixture.placedRecords(events);
         const name = await fixture.build(events);
         expect(await fixture.sectionsCollection(name).countDocuments()).to.equal(3);
-        for (const [some, by] of asked) {
+        for (const [some, by] of queries) {
           const passed = truth.filter((each) => matches(some, each));
           expect(await foundIn(fixture.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
           const counts = new Map<string, number>();
           for (const key of passed.flatMap((each) => keysOf(by, each))) counts.set(key, (counts.get(key) ?? 0) + 1);
-          const asking = { filter: some, grouping: by, ...leisurely };
-          const { buckets, total } = await aggregate(fixture.indexOf(name), asking, 5000);
+          const query = { filter: some, grouping: by, ...leisurely };
+          const { buckets, total } = await aggregate(fixture.indexOf(name), query, 5000);
           expect(total).to.equal(passed.length);
           expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
         }
@@ -83,7 +83,7 @@ describe('the counts of log records', function () {
     );
   });
 
-  it('opens of a full block only what is asked for', async () => {
+  it('read only the needed sections of a full block', async () => {
     const some = Array.from({ length: 900 }, (_, n) => ({
       timestamp: NOON + n,
       n,
@@ -97,18 +97,18 @@ describe('the counts of log records', function () {
     const sections = fixture.sectionsCollection(name);
     const rows = await sections.find().toArray();
     const without = async (kind: string) => {
-      const gone = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));
-      expect(gone).not.to.deep.equal([]);
-      await sections.deleteMany({ _id: { $in: gone.map(({ _id }) => _id) } });
+      const removed = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));
+      expect(removed).not.to.deep.equal([]);
+      await sections.deleteMany({ _id: { $in: removed.map(({ _id }) => _id) } });
     };
     const count = async (filter: Partial<Filter>, by: Grouping) => {
-      const asking = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
-      return (await aggregate(fixture.indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
+      const query = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
+      return (await aggregate(fixture.indexOf(name), query, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
     };
     const byStatus = { by: 'field', path: 'status' } as const;
     const words = { words: ['word7'] };
     expect(await foundIn(fixture.indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
-    // Too long for columns: the records tell.
+    // Too long for a column, so the records are read.
     const seventh = { path: 'message', value: some[7]!.message };
     expect(await count({ fields: [seventh] }, byStatus)).to.deep.equal(['1 1']);
     expect(await count({ ...words }, { by: 'field', path: 'message' })).to.deep.equal([`${seventh.value} 1`]);
@@ -117,14 +117,14 @@ describe('the counts of log records', function () {
     const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };
     expect(await count(one, byStatus)).to.deep.equal(['1 30']);
     expect(await count({ levels: ['INFO'], event: 'e', from: NOON + 890 }, { by: 'event' })).to.deep.equal(['e 10']);
-    // Who needs the records sees that they are gone.
+    // A query that needs the records finds none.
     expect(await count(words, byStatus)).to.deep.equal([]);
     await without('columns');
     expect(await count({}, byStatus)).to.deep.equal([]);
     await fixture.kernel.builds.drop(name);
   });
 
-  it('has no more open at once than there is room for, also where it is told late that records must be', async () => {
+  it('keep at most the budgeted bytes open, even if records turn out to be needed late', async () => {
     const some = Array.from({ length: 520 }, (_, n) => ({
       timestamp: NOON,
       message: `${n} ${'x'.repeat(1900)}`,
@@ -138,10 +138,10 @@ describe('the counts of log records', function () {
     const refs: BlockRef[] = [];
     for await (const ref of fixture.indexOf(name).blocks(EVERYTHING, 'desc', yieldOnly)) refs.push(ref);
     expect(refs).to.have.length(20);
-    /** As long as it takes to read all one after the other: whoever else is let in has come by then. */
+    /** As long as reading all blocks one after the other, so that any other admitted read has started by then. */
     const others = () => foundIn(fixture.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');
     const room = 24 * 1024 * 1024;
-    let [open, most] = [0, 0];
+    let [open, maxOpen] = [0, 0];
     let full = () => {};
     const isFull = new Promise<void>((resolve) => {
       full = resolve;
@@ -150,7 +150,7 @@ describe('the counts of log records', function () {
       ref.read(
         async () => {
           open += 2 * ref.size;
-          most = Math.max(most, open);
+          maxOpen = Math.max(maxOpen, open);
           if (open + 2 * ref.size > room) others().then(full, full);
           await isFull;
           open -= 2 * ref.size;
@@ -158,7 +158,7 @@ describe('the counts of log records', function () {
         { columns: [{ by: 'field', path: 'message' }] },
       );
     await Promise.all(refs.map(read));
-    expect(most).to.be.within(room / 2, room);
+    expect(maxOpen).to.be.within(room / 2, room);
     await fixture.kernel.builds.drop(name);
   });
 });

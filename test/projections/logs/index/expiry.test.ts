@@ -1,4 +1,4 @@
-/** What the record index lets go when it is no longer kept, and what it does not. */
+/** Expiry in the record index: what is deleted and what remains. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Collection, Long } from 'mongodb';
@@ -25,7 +25,7 @@ describe('the expiry of log records', function () {
   });
   after(() => fixture?.stop());
 
-  it('loses what has expired, by instant and by receipt, and nothing else', async () => {
+  it('removes expired records by instant and by receipt, and nothing else', async () => {
     const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
     await fc.assert(
       fc.asyncProperty(requests, requests, cutoffs, async (old, later, [days, auditDays]) => {
@@ -37,12 +37,12 @@ describe('the expiry of log records', function () {
         const received = new Map(
           first.map(({ position: at, data }) => [recordId(at, 0).slice(0, 13), data.receivedAt]),
         );
-        const kept = (await fixture.placedRecords(first)).filter(({ id, instant, audit }) => {
+        const remaining = (await fixture.placedRecords(first)).filter(({ id, instant, audit }) => {
           const least = audit ? auditBefore : before;
           return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
         });
         const name = await fixture.build(first, [expired], rest);
-        const expected = [...kept, ...(await fixture.placedRecords(rest))].sort(compareRecords);
+        const expected = [...remaining, ...(await fixture.placedRecords(rest))].sort(compareRecords);
         const everything = { fields: [], words: [] };
         expect(await foundIn(fixture.indexOf(name), everything, 'asc')).to.deep.equal(expected);
         const { total } = await aggregate(
@@ -59,11 +59,11 @@ describe('the expiry of log records', function () {
     );
   });
 
-  it('loses with a block what it is made of, and with a day all of it', async () => {
+  it('removes all sections with a block, and all collections with a day', async () => {
     const ofTomorrow = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + DAY_MS + n, n }));
     const received = async (receivedAt: number) =>
       fixture.ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
-    const [early, late] = [await received(NOON), await received(NOON + DAY_MS)];
+    const [earlier, later] = [await received(NOON), await received(NOON + DAY_MS)];
     const midnight = NOON - (NOON % DAY_MS);
     const before = (days: number) =>
       fixture.recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
@@ -72,29 +72,29 @@ describe('the expiry of log records', function () {
       const all = await fixture.kernel.mongo.models.listCollections().toArray();
       return all.map((each) => each.name).filter((each) => each.startsWith(`${name}.d`));
     };
-    const name = await fixture.build(early, late);
+    const name = await fixture.build(earlier, later);
     const sections = fixture.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
-    /** That sections are of, and that registers tell of. */
+    /** The blocks with sections, which must equal the blocks in filter groups. */
     const blocks = async () => {
       const rows = await sections.find().toArray();
       const isRegister = ({ _id }: { readonly _id: string }) => _id.startsWith('register');
-      const told = rows.filter(isRegister).flatMap((row) => headersIn(row as never).map(({ _id }) => _id));
-      const made = rows.filter((row) => !isRegister(row)).map(({ _id }) => _id.split('.')[0]);
-      expect(new Set(told)).to.deep.equal(new Set(made));
-      return told;
+      const grouped = rows.filter(isRegister).flatMap((row) => headersIn(row as never).map(({ _id }) => _id));
+      const sectioned = rows.filter((row) => !isRegister(row)).map(({ _id }) => _id.split('.')[0]);
+      expect(new Set(grouped)).to.deep.equal(new Set(sectioned));
+      return grouped;
     };
     expect(await blocks()).to.have.length(2);
     const apply = await fixture.kernel.builds.open(records, name, held);
     await apply([receipt]);
-    const [left] = await fixture.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
-    expect(await blocks()).to.deep.equal([String(left?._id)]);
+    const [remaining] = await fixture.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
+    expect(await blocks()).to.deep.equal([String(remaining?._id)]);
     expect(await collectionsOf(name)).to.have.length(2);
     await apply([day]);
     expect(await collectionsOf(name)).to.deep.equal([]);
     await fixture.kernel.builds.drop(name);
   });
 
-  it('lets scattered records go one by one, and gathers on where they were', async () => {
+  it('removes scattered records individually, and continues to fill their block', async () => {
     const days = Array.from({ length: 80 }, (_, n) => ({
       timestamp: NOON - n * DAY_MS,
       n,
@@ -108,67 +108,67 @@ describe('the expiry of log records', function () {
     const first = await fixture.ingested([request(days.slice(0, 40)), request(days.slice(40))]);
     const midnight = NOON - (NOON % DAY_MS);
     const expired = fixture.recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
-    const late = await fixture.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
-    const name = await fixture.build(first, [expired], late);
+    const added = await fixture.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await fixture.build(first, [expired], added);
     const found = async (correlationId?: string) => {
-      const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
-      return (await foundIn(fixture.indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+      const query = { fields: [], words: [], ...(correlationId && { correlationId }) };
+      return (await foundIn(fixture.indexOf(name), query, 'asc')).map(({ data }) => data.n);
     };
     expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
     expect(await found('r50')).to.deep.equal([50]);
     expect(await found('r51')).to.deep.equal([]);
-    const again = await fixture.build([...first, expired], first, late);
+    const again = await fixture.build([...first, expired], first, added);
     expect(await fixture.rowsOf(again)).to.deep.equal(await fixture.rowsOf(name));
   });
 
-  it('lets scattered audit records go by their own time', async () => {
+  it('removes scattered audit records by their own cutoff', async () => {
     const days = Array.from({ length: 80 }, (_, n) => ({ timestamp: NOON - n * DAY_MS, n }));
     const received = { producerId: 'api', receivedAt: NOON + 60 * DAY_MS };
     const records = [days, days.map((each) => ({ ...each, audit: true }))];
     const events = await fixture.ingested(records.map((some) => ({ ...received, records: some })));
     const midnight = NOON - (NOON % DAY_MS);
-    for (const [kept, auditKept] of [
+    for (const [retentionDays, auditDays] of [
       [50, 70],
       [70, 50],
     ] as const) {
-      const [before, auditBefore] = [midnight - kept * DAY_MS, midnight - auditKept * DAY_MS];
+      const [before, auditBefore] = [midnight - retentionDays * DAY_MS, midnight - auditDays * DAY_MS];
       const name = await fixture.build(events, [fixture.recorded({ before, auditBefore }, 'RecordsExpired')]);
-      const left = async (audit: boolean) =>
+      const remaining = async (audit: boolean) =>
         (await foundIn(fixture.indexOf(name), { fields: [], words: [], audit }, 'desc')).length;
-      expect([await left(false), await left(true)]).to.deep.equal([kept + 1, auditKept + 1]);
+      expect([await remaining(false), await remaining(true)]).to.deep.equal([retentionDays + 1, auditDays + 1]);
     }
   });
 
-  it('marks the streams of a day piece by piece, each once: a store would not be done with all in one call', async () => {
-    const keeping = { producerId: 'api', day: '20261121', audit: false };
+  it('marks the request streams of a day in chunks, each once', async () => {
+    const bucket = { producerId: 'api', day: '20261121', audit: false };
     const rows = fixture.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
     const row = (n: number, subject: string) => ({
       _id: `${subject}-${n}`,
       _at: Long.fromNumber(n),
       subject,
     });
-    const subject = bucketSubject(keeping);
+    const subject = bucketSubject(bucket);
     await rows.insertMany(Array.from({ length: 2500 }, (_, n) => row(n, subject)));
     await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
-    const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
+    const { rows: watched, counts: marked } = countingCalls(rows, 'updateMany', 'matchedCount');
     const build = { collection: () => watched } as never;
-    const erased = { ...fixture.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
+    const erased = { ...fixture.recorded(bucket, 'BatchesErased'), position: 1_000_000n };
     await markErasedRequests(build, [erased] as never);
     expect(marked).to.deep.equal([1000, 1000, 500]);
     expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
     await markErasedRequests(build, [erased] as never);
-    expect(marked, 'when it is told again').to.have.length(3);
+    expect(marked, 'when repeated').to.have.length(3);
   });
 
-  it('looks once for the streams of all that ends in a moment, and marks none that came after its own end', async () => {
+  it('queries request streams once per batch of erasures, and marks none written after its own erasure', async () => {
     const { kernel } = fixture;
     const rows = kernel.mongo.models.collection<RequestRow>('requests_of_many');
-    const keepings = Array.from({ length: 300 }, (_, n) => ({
+    const buckets = Array.from({ length: 300 }, (_, n) => ({
       producerId: `p${n}`,
       day: '20261121',
       audit: false,
     }));
-    const ended = keepings.map((data, n) => ({
+    const ended = buckets.map((data, n) => ({
       ...fixture.recorded(data, 'BatchesErased'),
       position: BigInt(1000 + n),
       recordedAt: NOON + (n % 2),
@@ -176,15 +176,15 @@ describe('the expiry of log records', function () {
     const request = (n: number, at: number) => ({
       _id: `${n} at ${at}`,
       _at: Long.fromNumber(at),
-      subject: bucketSubject(keepings[n]!),
+      subject: bucketSubject(buckets[n]!),
     });
     await rows.insertMany([0, 7, 299].flatMap((n) => [request(n, 1), request(n, 1000 + n + 1)]));
-    let looked = 0;
+    let queries = 0;
     const collection = (part: string) => {
       if (part !== 'requests') return kernel.mongo.models.collection(`of_many.${part}`);
       return new Proxy(rows, {
         get(target, name) {
-          if (name === 'find') looked++;
+          if (name === 'find') queries++;
           return Reflect.get(target, name).bind(target);
         },
       });
@@ -197,7 +197,7 @@ describe('the expiry of log records', function () {
       async drop() {},
     };
     await (await records.open(build as never))(ended as never);
-    expect(looked).to.equal(1);
+    expect(queries).to.equal(1);
     const marked = await rows.find({ erasedAt: { $exists: true } }).toArray();
     expect(marked.map(({ _id, erasedAt }) => [_id, erasedAt?.getTime()])).to.have.deep.members([
       ['0 at 1', NOON],
@@ -206,14 +206,14 @@ describe('the expiry of log records', function () {
     ]);
   });
 
-  it('takes blocks out a few at a time: each may be a thousand times in an index', async () => {
+  it('deletes blocks in small chunks, since each may have a thousand index entries', async () => {
     const rows = fixture.kernel.mongo.models.collection<BlockRow>('blocks_of_all_days');
     const block = (n: number, to: number) =>
       ({ _id: `b${n}`, _at: Long.fromNumber(n), received: '20261121', from: 0, to, count: 1500 }) as BlockRow;
     const before = NOON - (NOON % DAY_MS);
     await rows.insertMany(Array.from({ length: 8 }, (_, n) => block(n, before - 1)));
     await rows.insertMany([block(5_000_000, 0), { ...block(8, before), from: before }]);
-    const { rows: watched, told: deleted } = telling(rows, 'deleteMany', 'deletedCount');
+    const { rows: watched, counts: deleted } = countingCalls(rows, 'deleteMany', 'deletedCount');
     const others: [string, ...string[]][] = [];
     const build = {
       parts: async () => ['dscattered'],
@@ -228,21 +228,21 @@ describe('the expiry of log records', function () {
     };
     await expire(build as never, expired as never);
     expect(deleted).to.deep.equal([3, 3, 2]);
-    const left = (await rows.find().toArray()).map(({ _id }) => _id);
-    expect(left.sort()).to.deep.equal(['b5000000', 'b8']);
+    const remaining = (await rows.find().toArray()).map(({ _id }) => _id);
+    expect(remaining.sort()).to.deep.equal(['b5000000', 'b8']);
     const hours = ['hours', 'deletePieces', 'deletePieces'];
-    const keepings = ['keepings', 'deletePieces'];
-    expect(others).to.deep.equal([hours, keepings, hours, keepings]);
+    const buckets = ['keepings', 'deletePieces'];
+    expect(others).to.deep.equal([hours, buckets, hours, buckets]);
   });
 });
 
-/** The same collection, and what each call of a kind tells of how many it was. */
-function telling<Row extends object>(
+/** Wraps a collection and records the count returned by each call of one kind. */
+function countingCalls<Row extends object>(
   rows: Collection<Row>,
   call: 'updateMany' | 'deleteMany',
   count: 'matchedCount' | 'deletedCount',
 ) {
-  const told: number[] = [];
+  const counts: number[] = [];
   const watched = new Proxy(rows, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
@@ -250,10 +250,10 @@ function telling<Row extends object>(
       if (name !== call) return member.bind(target);
       return async (...args: readonly unknown[]) => {
         const done = await member.apply(target, args);
-        told.push(done[count]);
+        counts.push(done[count]);
         return done;
       };
     },
   });
-  return { rows: watched, told };
+  return { rows: watched, counts };
 }

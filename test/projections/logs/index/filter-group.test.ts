@@ -1,4 +1,4 @@
-/** Registers of full blocks: what they tell is what the blocks hold, however they came into one. */
+/** Filter groups of full blocks contain exactly what the blocks contain. */
 import { expect } from 'chai';
 import type { Filter } from '../../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
@@ -10,10 +10,10 @@ import { foundIn } from '../../../support/log-node.js';
 import { held, type IndexFixture, type Request, startIndexFixture } from '../../../support/record-index.js';
 
 const BLOCKS = 37;
-/** As few as make a block of their own. */
+/** The minimum number of records of a full block. */
 const EACH = 500;
 
-/** Each has a word that no other has, and a value that every fifth has. */
+/** Each block has a word of its own, and a value shared by every fifth block. */
 const request = (nth: number, from = NOON): Request => ({
   producerId: 'api',
   receivedAt: NOON,
@@ -24,7 +24,7 @@ const request = (nth: number, from = NOON): Request => ({
   })),
 });
 
-describe('registers of log records', function () {
+describe('filter groups of log records', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
 
@@ -40,15 +40,15 @@ describe('registers of log records', function () {
   };
   const word = (each: string): Filter => ({ fields: [], words: [each] });
   const count = async (name: string, filter: Filter) => (await foundIn(fixture.indexOf(name), filter, 'desc')).length;
-  /** How many blocks would be opened. */
-  const looked = async (name: string, filter: Filter) => {
+  /** Number of blocks that would be read. */
+  const blocksRead = async (name: string, filter: Filter) => {
     let blocks = 0;
     const checkpoint = () => undefined;
     for await (const _ of fixture.indexOf(name).blocks(filter, 'asc', checkpoint)) blocks++;
     return blocks;
   };
 
-  it('take in many blocks together, and tell of each alone', async () => {
+  it('combine many blocks, and match each individually', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
@@ -62,24 +62,24 @@ describe('registers of log records', function () {
     expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
     for (const nth of [0, 1, 15, 16, 31, BLOCKS - 1]) {
       expect(await count(name, word(`only${nth}`)), `only${nth}`).to.equal(1);
-      expect(await looked(name, word(`only${nth}`)), `only${nth}`).to.be.lessThan(4);
+      expect(await blocksRead(name, word(`only${nth}`)), `only${nth}`).to.be.lessThan(4);
     }
-    expect(await looked(name, word('nobody'))).to.be.lessThan(3);
+    expect(await blocksRead(name, word('nobody'))).to.be.lessThan(3);
     const fifth: Filter = { fields: [{ path: 'fifth', value: '2' }], words: [] };
     expect(await count(name, fifth)).to.equal(
       EACH * Array.from({ length: BLOCKS }, (_, n) => n).filter((n) => n % 5 === 2).length,
     );
     expect(await count(name, { ...fifth, producerId: 'web' })).to.equal(0);
-    const early: Filter = { fields: [], words: [], to: NOON };
-    expect(await count(name, early)).to.equal(Math.ceil(BLOCKS / 3));
+    const firstSecond: Filter = { fields: [], words: [], to: NOON };
+    expect(await count(name, firstSecond)).to.equal(Math.ceil(BLOCKS / 3));
 
-    const atOnce = await fixture.build(events);
-    expect(await filterGroupsOf(atOnce)).to.deep.equal([BLOCKS]);
-    expect(await fixture.rowsOf(atOnce)).to.deep.equal(await fixture.rowsOf(name));
-    await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(atOnce)]);
+    const singleBatch = await fixture.build(events);
+    expect(await filterGroupsOf(singleBatch)).to.deep.equal([BLOCKS]);
+    expect(await fixture.rowsOf(singleBatch)).to.deep.equal(await fixture.rowsOf(name));
+    await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(singleBatch)]);
   });
 
-  it('tell of a block once, though it came again, and of all that were in them before', async () => {
+  it('return a block once after redelivery, and all blocks of earlier groups', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
@@ -93,7 +93,7 @@ describe('registers of log records', function () {
     await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(once)]);
   });
 
-  it('go with the records of a receipt that is over, all that belongs to them too', async () => {
+  it('are deleted with all sections when their receipt day expires', async () => {
     const tomorrow = NOON + DAY_MS;
     const requests = Array.from({ length: BLOCKS }, (_, nth) => request(nth, tomorrow));
     const name = await fixture.build(await fixture.ingested(requests, 10));
@@ -106,7 +106,7 @@ describe('registers of log records', function () {
     await fixture.kernel.builds.drop(name);
   });
 
-  it('are of so many blocks at most, and hide nothing when their key is gone before they are', async () => {
+  it('are limited in size, and hide no other group when their key is destroyed', async () => {
     const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
     const events = await fixture.ingested(requests, 10);
     const name = await fixture.build(events);

@@ -1,4 +1,4 @@
-/** What is large or many in its kinds goes into the index as well: no row of it outgrows what a document may be. */
+/** Large records, and many distinct values, in the record index: rows stay within the document limit. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AnyBulkWriteOperation, Binary } from 'mongodb';
@@ -84,14 +84,14 @@ describe('the index of large records', function () {
   const rowsIn = async (name: string, part: string) =>
     kernel.mongo.models.collection(`${name}.${part}`, { raw: true }).find().toArray() as unknown as Buffer[];
 
-  /** Does not shrink when it is packed. */
+  /** Incompressible text. */
   const noise = (length: number) => {
     let text = '';
     while (text.length < length) text += randomUUID();
     return text.slice(0, length);
   };
 
-  it('is cut into blocks that are bounded in bytes, however few records come at once', async () => {
+  it('splits large requests into blocks of bounded size', async () => {
     const requests = Array.from({ length: 40 }, (_, n) =>
       Array.from({ length: 8 }, (_, m) => ({ n: n * 8 + m, message: noise(60_000), timestamp: NOON })),
     );
@@ -103,7 +103,7 @@ describe('the index of large records', function () {
     expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
   });
 
-  it('gathers what comes a little at a time into blocks that are bounded in bytes', async () => {
+  it('combines small requests into blocks of bounded size', async () => {
     const requests = Array.from({ length: 60 }, (_, n) =>
       Array.from({ length: 5 }, (_, m) => ({ n: n * 5 + m, message: noise(40_000), timestamp: NOON })),
     );
@@ -115,7 +115,7 @@ describe('the index of large records', function () {
     expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
   });
 
-  it('is asked though the blocks that gather are together more than a store sorts', async () => {
+  it('can be queried when its open blocks exceed the sort limit of the store', async () => {
     const name = await build([{ note: 'one' }]);
     const rows = kernel.mongo.models.collection<BlockRow>(`${name}.d20261121`);
     const one = (await rows.findOne({}))!;
@@ -141,9 +141,9 @@ describe('the index of large records', function () {
     await kernel.builds.drop(name);
   });
 
-  it('cuts what one event brought, and finds all of it', async () => {
+  it('splits the records of one large event, and finds all of them', async () => {
     const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
-    // As an event would be whose records were counted smaller than they are.
+    // An event with records that were underestimated in size.
     const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
     const [batch] = createBatches({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     const [event] = await events([{ n: 0 }]);
@@ -162,7 +162,7 @@ describe('the index of large records', function () {
     }
   });
 
-  it('counts thousands of distinct, long levels rightly, in small rows', async () => {
+  it('counts thousands of distinct, long levels exactly, in small rows', async () => {
     const some = Array.from({ length: 1500 }, (_, n) => ({
       level: n % 3 === 0 ? 'error' : `level ${n} ${'x'.repeat(200)}`,
       event: `event ${n}`,
@@ -187,7 +187,7 @@ describe('the index of large records', function () {
     ]);
   });
 
-  it('counts usual levels from the rows of the hours alone, however many others there are', async () => {
+  it('counts common levels from hourly rows only, even with many other levels', async () => {
     const some = Array.from({ length: 900 }, (_, n) => ({
       level: n % 3 ? `l${n}` : 'fatal',
       timestamp: NOON,
@@ -198,7 +198,7 @@ describe('the index of large records', function () {
     expect(total).to.equal(300);
   });
 
-  it('makes few rows of records of very many hours, and counts them exactly all the same', async () => {
+  it('has few rows for records of very many hours, and counts them exactly', async () => {
     const near = Array.from({ length: 2000 }, (_, n) => ({ timestamp: NOON - n * HOUR_MS, level: 'warn' }));
     const far = Array.from({ length: 2000 }, (_, n) => ({
       timestamp: NOON - n * 9 * HOUR_MS,
@@ -229,32 +229,34 @@ describe('the index of large records', function () {
       [NOON - 900 * HOUR_MS, NOON - HOUR_MS],
       [NOON - 1000.5 * HOUR_MS, NOON - 3.5 * HOUR_MS],
     ]) {
-      const asked = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+      const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
       const within = [from ?? 0, to ?? NOON] as const;
-      const told = async (grouping: Grouping) =>
-        new Map((await counted(name, grouping, asked)).buckets.map(({ key, count }) => [key, count]));
-      expect(await told({ by: 'level' })).to.deep.equal(naive(...within, ({ level = 'info' }) => level.toUpperCase()));
-      expect(await told({ by: 'event' })).to.deep.equal(naive(...within, ({ event = '(missing)' }) => event));
-      expect(await told({ by: 'time', intervalMs: DAY })).to.deep.equal(
+      const countedBy = async (grouping: Grouping) =>
+        new Map((await counted(name, grouping, range)).buckets.map(({ key, count }) => [key, count]));
+      expect(await countedBy({ by: 'level' })).to.deep.equal(
+        naive(...within, ({ level = 'info' }) => level.toUpperCase()),
+      );
+      expect(await countedBy({ by: 'event' })).to.deep.equal(naive(...within, ({ event = '(missing)' }) => event));
+      expect(await countedBy({ by: 'time', intervalMs: DAY })).to.deep.equal(
         naive(...within, ({ timestamp }) => new Date(timestamp - (timestamp % DAY)).toISOString()),
       );
     }
     expect(await createReceipts(kernel.mongo.models, () => name).count()).to.equal(all.length);
   });
 
-  it('knows when records were received whose hours are not counted', async () => {
+  it('knows the receipt time of records in hours without counts', async () => {
     const name = await build([{ timestamp: 0 }]);
     expect(await rowsIn(name, 'hours')).to.deep.equal([]);
     expect(await indexOf(name).lastReceived()).to.equal(NOON);
     expect(await indexOf(await build()).lastReceived()).to.equal(undefined);
   });
 
-  it('asks a store little at once, and not once for each, where one request has records of many days', async () => {
+  it('limits concurrent writes and batches lookups for a request with records of many days', async () => {
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
-    const asked = { hours: 0, parts: 0, mostParts: 0 };
+    const range = { hours: 0, parts: 0, mostParts: 0 };
     const { models } = kernel.mongo;
     const collection: Build['collection'] = (part) => {
-      if (part === 'hours') asked.hours++;
+      if (part === 'hours') range.hours++;
       return models.collection(`${name}.${part}`) as never;
     };
     const apply = await records.open({
@@ -263,15 +265,15 @@ describe('the index of large records', function () {
       parts: async () => [],
       drop: async () => {},
       async write(part, writes) {
-        asked.mostParts = Math.max(asked.mostParts, ++asked.parts);
+        range.mostParts = Math.max(range.mostParts, ++range.parts);
         await models.collection<Row>(`${name}.${part}`).bulkWrite(writes as AnyBulkWriteOperation<Row>[]);
-        asked.parts--;
+        range.parts--;
       },
     });
     const hours = Array.from({ length: 40 * 24 }, (_, n) => NOON - n * HOUR_MS);
     await apply(await events(hours.map((timestamp) => ({ timestamp }))));
-    expect(asked.hours).to.be.lessThan(10);
-    expect(asked.mostParts).to.be.lessThan(20);
+    expect(range.hours).to.be.lessThan(10);
+    expect(range.mostParts).to.be.lessThan(20);
     expect((await counted(name, { by: 'level' })).total).to.equal(hours.length);
   });
 });

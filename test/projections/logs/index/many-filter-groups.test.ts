@@ -1,4 +1,4 @@
-/** Many registers of log records: no more of them are read than it takes, and what becomes of them meanwhile is not missed. */
+/** Many filter groups: read lazily, and complete even if they are compacted meanwhile. */
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { BlockRef } from '../../../../application/logs/record-index.js';
@@ -9,20 +9,20 @@ import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { held, type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
-/** More than registers are read at once at first. */
+/** More filter groups than are first read together. */
 const PRODUCERS = 12;
-/** Too few for a register of many. */
+/** Too few blocks for a large filter group. */
 const BLOCKS = 12;
-/** With one before and these after them it is enough. */
+/** Together with one more before and these after, there are enough. */
 const MORE = 3;
-/** As few as make a block of their own. */
+/** The minimum number of records of a full block. */
 const EACH = 500;
 const EVERYTHING: Filter = { fields: [], words: [] };
-/** The blocks from each producer's `first` on, to before its `last`. */
+/** The numbers of the blocks of all producers, from `first` to before `last`. */
 const numbers = (first: number, last: number) =>
   Array.from({ length: (last - first) * PRODUCERS }, (_, n) => first * PRODUCERS + n);
 
-/** Blocks of all producers by turns, one a second. */
+/** Blocks of all producers in turn, one per second. */
 const requests = (first: number, last: number) =>
   numbers(first, last).map((n) => ({
     producerId: `p${n % PRODUCERS}`,
@@ -30,11 +30,11 @@ const requests = (first: number, last: number) =>
     records: Array.from({ length: EACH }, (_, nth) => ({ timestamp: NOON + n * 1000 + nth })),
   }));
 
-describe('many registers of log records', function () {
+describe('many filter groups', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
   let name: string;
-  /** Of how many registers the blocks were read. */
+  /** Number of filter groups read. */
   let read = 0;
 
   before(async () => {
@@ -71,7 +71,7 @@ describe('many registers of log records', function () {
   const seconds = (from: number) => Math.floor((from - NOON) / 1000);
 
   for (const order of ['asc', 'desc'] as const) {
-    it(`are read as far as their blocks are wanted, ${order}`, async () => {
+    it(`are read only as far as needed, ${order}`, async () => {
       const found: number[] = [];
       for await (const { from } of blocks(order)) {
         found.push(seconds(from));
@@ -83,7 +83,7 @@ describe('many registers of log records', function () {
     });
   }
 
-  it('become others while they are read, and none of their blocks is missed, or comes twice', async () => {
+  it('can be compacted while they are read, without missing or repeated blocks', async () => {
     const found: number[] = [];
     const rest = blocks('asc');
     found.push(seconds((await rest.next()).value!.from));
@@ -91,11 +91,11 @@ describe('many registers of log records', function () {
     const more = [...requests(0, 1), ...requests(1 + BLOCKS, 1 + BLOCKS + MORE)];
     await apply(await fixture.ingested(more, 10));
     for await (const { from } of rest) found.push(seconds(from));
-    // Those from before the first one are too late.
+    // Earlier blocks than the first one returned cannot be returned any more.
     expect(found).to.deep.equal(numbers(1, 1 + BLOCKS + MORE));
   });
 
-  it('are in order where each is of all the time', async () => {
+  it('are merged in order even if each spans the whole time range', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const found: number[] = [];
       for await (const { from } of blocks(order)) found.push(seconds(from));

@@ -1,4 +1,4 @@
-/** Into which collections records go: by day where their hours are counted, and together where they are not. */
+/** Partitions of the record index: by day if their hours are counted, else together. */
 import { expect } from 'chai';
 import { DAY_MS, HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import {
@@ -12,11 +12,11 @@ import {
 } from '../../../../projections/logs/index/partitions.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 
-describe('the collections of the record index', () => {
+describe('the partitions of the record index', () => {
   const midnight = NOON - (NOON % DAY_MS);
   const counted = (instant: number) => new Set([hourOf(instant)]);
 
-  it('are one a day, for audit records apart, told by their names', () => {
+  it('are one per day, separate for audit records, and identified by name', () => {
     for (const audit of [false, true]) {
       const first = partitionOf(midnight, counted(midnight), audit);
       const last = midnight + DAY_MS - 1;
@@ -28,7 +28,7 @@ describe('the collections of the record index', () => {
     expect(partitionOf(NOON, counted(NOON), true)).not.to.equal(partitionOf(NOON, counted(NOON), false));
   });
 
-  it('are one for all hours that are not counted', () => {
+  it('are shared by all hours without counts', () => {
     const parts = [false, true].map((audit) => partitionOf(NOON, counted(NOON + HOUR_MS), audit));
     expect(parts).to.deep.equal(SCATTERED_PARTS);
     for (const [nth, name] of parts.entries())
@@ -41,7 +41,7 @@ describe('the collections of the record index', () => {
       });
   });
 
-  it('are not those of other names', () => {
+  it('do not include collections of other names', () => {
     const others = ['e20261121', 'd2026112', 'd202611211', 'xd20261121', 'dscattered1', 'd', ''];
     for (const name of [HOURS, BUCKETS, ...others]) expect(parsePartition(name), name).to.equal(undefined);
   });
@@ -53,12 +53,12 @@ describe('the collections of the record index', () => {
       expect([...countedHours(days, receivedAt)]).to.deep.equal(near);
   });
 
-  it('count 240 hours of one event: those with the most records, then the newest', () => {
+  it('count at most 240 hours per event: those with most records, then the newest', () => {
     const hours = (count: number) => Array.from({ length: count }, (_, nth) => hourOf(NOON) - nth * HOUR_MS);
     expect([...countedHours(hours(240), NOON)]).to.deep.equal(hours(240));
     const all = hours(300);
     const full = all.slice(-10);
-    const most = countedHours([...all, ...full.map((hour) => hour + 1)], NOON);
-    expect([...most].toSorted()).to.deep.equal([...full, ...all.slice(0, 230)].toSorted());
+    const mostRecords = countedHours([...all, ...full.map((hour) => hour + 1)], NOON);
+    expect([...mostRecords].toSorted()).to.deep.equal([...full, ...all.slice(0, 230)].toSorted());
   });
 });

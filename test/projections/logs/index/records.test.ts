@@ -1,4 +1,4 @@
-/** The record index against the naive truth, however batches are cut and blocks are filled. */
+/** The record index equals a naive scan, for any batching and block layout. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
@@ -23,7 +23,7 @@ describe('the index of log records', function () {
   });
   after(() => fixture?.stop());
 
-  it('is the same however its events are cut into batches and redelivered', async () => {
+  it('is the same under any batching and redelivery', async () => {
     await fc.assert(
       fc.asyncProperty(requests, fc.array(fc.nat(11), { maxLength: 6 }), async (all, cuts) => {
         const events = await fixture.ingested(all);
@@ -37,7 +37,7 @@ describe('the index of log records', function () {
     );
   });
 
-  it('says of each row by which event it was changed last, so that a comparison leaves out what moves on', async () => {
+  it('marks each row with the event that last changed it', async () => {
     const trickle = Array.from({ length: 12 }, (_, n) => ({
       producerId: n % 3 === 0 ? 'web' : 'api',
       receivedAt: NOON + n,
@@ -56,7 +56,7 @@ describe('the index of log records', function () {
     await fixture.kernel.builds.drop(name);
   });
 
-  it('finds exactly what a naive filter finds, in order, both ways', async () => {
+  it('finds what a naive filter finds, in both orders', async () => {
     await fc.assert(
       fc.asyncProperty(requests, fc.array(filter, { minLength: 8, maxLength: 8 }), async (all, filters) => {
         const events = await fixture.ingested(all);
@@ -74,7 +74,7 @@ describe('the index of log records', function () {
     );
   });
 
-  it('gathers a long trickle of records into few blocks, and loses none of them on the way', async () => {
+  it('combines a long sequence of small requests into few blocks, without losing records', async () => {
     const trickle = Array.from({ length: 260 }, (_, n) => ({
       producerId: 'api',
       receivedAt: NOON,
@@ -96,8 +96,8 @@ describe('the index of log records', function () {
     expect(await fixture.rowsOf(once)).to.deep.equal(await fixture.rowsOf(name));
   });
 
-  it('gives its blocks in order, those that gather among those that are full, and finds them by indexes', async () => {
-    // Of the newest first, so that no order comes about by itself.
+  it('returns full and open blocks merged in order, using its indexes', async () => {
+    // Newest first, so that the order is not accidental.
     const own = (hour: number) =>
       Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + hour * 3_600_000 + n, n }));
     const all = [5, 3, 1, 4, 2].flatMap((hour) => [
@@ -114,11 +114,11 @@ describe('the index of log records', function () {
       expect(bounds, order).to.deep.equal(inOrder);
     }
     const indexes = await fixture.kernel.mongo.models.collection(`${name}.d20261121`).indexes();
-    const wanted = BLOCK_INDEXES.map((each) => each.name);
-    expect(indexes.map((each) => each.name)).to.include.members(wanted);
+    const expectedIndexes = BLOCK_INDEXES.map((each) => each.name);
+    expect(indexes.map((each) => each.name)).to.include.members(expectedIndexes);
   });
 
-  it('shows of a block that fills up meanwhile what was in it when it was asked for, and all of that', async () => {
+  it('returns an open block as of the start of the query, even if it fills up meanwhile', async () => {
     const name = `logs_records_v${records.version}_filling`;
     const apply = await fixture.kernel.builds.open(records, name, held);
     const own = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + 60_000, n, note: 'own three' }));
@@ -126,24 +126,24 @@ describe('the index of log records', function () {
     const trickle = Array.from({ length: 12 }, (_, n) => ({
       producerId: 'api',
       receivedAt: NOON,
-      // What comes later is of later.
+      // Later events have later timestamps.
       records: Array.from({ length: 100 }, (_, m) => ({ timestamp: NOON + n, n, m, note: `w${n} three` })),
     }));
     const events = [first!, ...(await fixture.ingested(trickle))];
-    const asked = events.slice(0, 7);
-    await apply(asked);
-    const truth = await fixture.placedRecords(asked);
+    const known = events.slice(0, 7);
+    await apply(known);
+    const truth = await fixture.placedRecords(known);
     const filters: readonly Filter[] = [
       EVERYTHING,
       { ...EVERYTHING, words: ['three'] },
       { ...EVERYTHING, fields: [{ path: 'm', value: '7' }] },
     ];
-    const asking: AsyncIterator<BlockRef>[] = filters.map((filter) =>
+    const iterators: AsyncIterator<BlockRef>[] = filters.map((filter) =>
       fixture.indexOf(name).blocks(filter, 'desc', yieldOnly)[Symbol.asyncIterator](),
     );
-    const blocks: BlockRef[][] = await Promise.all(asking.map(async (some) => [(await some.next()).value]));
+    const blocks: BlockRef[][] = await Promise.all(iterators.map(async (some) => [(await some.next()).value]));
     await apply(events);
-    for (const [nth, some] of asking.entries()) {
+    for (const [nth, some] of iterators.entries()) {
       for await (const ref of { [Symbol.asyncIterator]: () => some }) blocks[nth]!.push(ref);
       const found: IdentifiedRecord[] = [];
       for (const ref of blocks[nth]!) {
@@ -161,7 +161,7 @@ describe('the index of log records', function () {
     await fixture.kernel.builds.drop(name);
   });
 
-  it('shows no block before what it is made of is there', async () => {
+  it('writes a block after its sections', async () => {
     const some = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON, n }));
     const events = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
     const name = `logs_records_v${records.version}_order`;
@@ -182,7 +182,7 @@ describe('the index of log records', function () {
   });
 });
 
-/** Pieces of the log as a projector may get them: each begins at or before where the one before ended. */
+/** Batches as a projector may receive them: each starts at or before the end of the previous one. */
 function inOrder(events: readonly RecordedEvent[], batches: readonly (readonly RecordedEvent[])[]) {
   let end = 0;
   return batches.flatMap((batch) => {

@@ -1,4 +1,4 @@
-/** Full blocks of scattered records: told of by registers as those of a day are, and let go record by record. */
+/** Full blocks of scattered records: in filter groups like those of a day, and expired by record. */
 import { expect } from 'chai';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import { EVERYTHING, type Filter } from '../../../../domain/logs/filter.js';
@@ -9,13 +9,13 @@ import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
 import { type IndexFixture, leisurely, startIndexFixture } from '../../../support/record-index.js';
 
-/** Enough for a register of many. */
+/** Enough for a large filter group. */
 const BLOCKS = 18;
-/** As few as make a block of their own. */
+/** The minimum number of records of a full block. */
 const EACH = 500;
 const MIDNIGHT = NOON - (NOON % DAY_MS);
 
-/** Of the first blocks all is early, of the last nothing, of the others every second record. */
+/** All records of the first blocks are early, none of the last, and every second one of those between. */
 const isEarly = (block: number, n: number) => block < 3 || (block < 9 && n % 2 === 0);
 const recordOf = (block: number, n: number) => ({
   timestamp: NOON + (isEarly(block, n) ? -2 : 2) * DAY_MS - n,
@@ -34,13 +34,13 @@ describe('full blocks of scattered log records', function () {
   after(() => fixture?.stop());
 
   const expired = (before: number) => fixture.recorded({ before, auditBefore: 0 }, 'RecordsExpired');
-  const looked = async (name: string, filter: Filter) => {
+  const blocksRead = async (name: string, filter: Filter) => {
     let blocks = 0;
     for await (const _ of fixture.indexOf(name).blocks(filter, 'desc', leisurely.checkpoint)) blocks++;
     return blocks;
   };
 
-  it('lose what is over, by every way in which it is asked for, until there is nothing', async () => {
+  it('lose expired records in every kind of query, until nothing remains', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, block) => ({
         producerId: 'api',
@@ -49,38 +49,38 @@ describe('full blocks of scattered log records', function () {
       })),
       10,
     );
-    const over = expired(MIDNIGHT);
-    const name = await fixture.build(events, [over]);
-    const left = Array.from({ length: BLOCKS * EACH }, (_, n) => n).filter(
+    const expiry = expired(MIDNIGHT);
+    const name = await fixture.build(events, [expiry]);
+    const remaining = Array.from({ length: BLOCKS * EACH }, (_, n) => n).filter(
       (n) => !isEarly(Math.floor(n / EACH), n % EACH),
     );
     const found = async (filter: Partial<Filter>) =>
       (await foundIn(fixture.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) => Number(data.n));
 
-    expect((await found({})).sort((a, b) => a - b)).to.deep.equal(left);
+    expect((await found({})).sort((a, b) => a - b)).to.deep.equal(remaining);
     expect(await found({ correlationId: `r${4 * EACH + 1}` })).to.deep.equal([4 * EACH + 1]);
     expect(await found({ correlationId: `r${4 * EACH}` })).to.deep.equal([]);
     expect(await found({ fields: [{ path: 'n', value: String(4 * EACH) }] })).to.deep.equal([]);
     expect(await found({ to: MIDNIGHT - 1 })).to.deep.equal([]);
     expect(await found({ fields: [{ path: 'block', value: '4' }] })).to.have.length(EACH / 2);
-    expect(await looked(name, { ...EVERYTHING, fields: [{ path: 'block', value: '4' }] })).to.be.lessThan(3);
-    expect(await looked(name, EVERYTHING)).to.equal(BLOCKS - 3);
+    expect(await blocksRead(name, { ...EVERYTHING, fields: [{ path: 'block', value: '4' }] })).to.be.lessThan(3);
+    expect(await blocksRead(name, EVERYTHING)).to.equal(BLOCKS - 3);
     const grouping = { by: 'field', path: 'block' } as const;
     const { buckets, total } = await aggregate(
       fixture.indexOf(name),
       { filter: EVERYTHING, grouping, ...leisurely },
       100,
     );
-    expect(total).to.equal(left.length);
+    expect(total).to.equal(remaining.length);
     expect(new Map(buckets.map(({ key, count }) => [Number(key), count])).get(4)).to.equal(EACH / 2);
-    expect(await createReceipts(fixture.kernel.mongo.models, () => name).count()).to.equal(left.length);
+    expect(await createReceipts(fixture.kernel.mongo.models, () => name).count()).to.equal(remaining.length);
 
-    const apart = await fixture.build(...events.map((event) => [event]), [over], [over]);
-    expect(await fixture.rowsOf(apart)).to.deep.equal(await fixture.rowsOf(name));
-    const gone = await fixture.build(events, [over, expired(MIDNIGHT + 3 * DAY_MS)]);
-    const rows = fixture.kernel.mongo.models.collection<{ _id: string }>(`${gone}.dscattered.sections`);
+    const oneByOne = await fixture.build(...events.map((event) => [event]), [expiry], [expiry]);
+    expect(await fixture.rowsOf(oneByOne)).to.deep.equal(await fixture.rowsOf(name));
+    const emptied = await fixture.build(events, [expiry, expired(MIDNIGHT + 3 * DAY_MS)]);
+    const rows = fixture.kernel.mongo.models.collection<{ _id: string }>(`${emptied}.dscattered.sections`);
     expect(await rows.countDocuments(FILTER_GROUPS)).to.equal(0);
     expect(await rows.countDocuments()).to.equal(0);
-    await Promise.all([name, apart, gone].map((each) => fixture.kernel.builds.drop(each)));
+    await Promise.all([name, oneByOne, emptied].map((each) => fixture.kernel.builds.drop(each)));
   });
 });

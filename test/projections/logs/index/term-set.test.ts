@@ -1,10 +1,10 @@
-/** A set of terms against one of the language, whatever is put into it. */
+/** The term set behaves like a Set with insertion order. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createTermSet } from '../../../../projections/logs/index/term-set.js';
 
-describe('a set of terms', () => {
-  it('has each once, in the order they came, and tells what came last', () => {
+describe('the term set', () => {
+  it('contains each term once in insertion order, and returns the newest ones', () => {
     const term = fc.oneof(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), fc.integer({ min: -9, max: 9 }));
     fc.assert(
       fc.property(fc.array(term, { maxLength: 3000, size: 'max' }), fc.nat(3000), (terms, from) => {

@@ -1,4 +1,4 @@
-/** Rows of an older version of the index are not read: a node builds the index anew before it serves it. */
+/** Rows of an older index version are not read: the index is rebuilt before a node serves it. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { EVERYTHING } from '../../../../domain/logs/filter.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { foundIn, startLogsNode } from '../../../support/log-node.js';
 
-describe('an index of log records of an older version', () => {
+describe('a log index of an older version', () => {
   let servers: Servers;
 
   before(async () => {
@@ -14,7 +14,7 @@ describe('an index of log records of an older version', () => {
   });
   after(() => servers?.stop());
 
-  it('is built anew at the start, with all records and their ids', async () => {
+  it('is rebuilt at the start, with all records and their ids', async () => {
     const database = `test_${randomUUID().slice(0, 8)}`;
     const before = await startLogsNode(servers, database, { ...records, version: records.version - 1 });
     let old: unknown;
