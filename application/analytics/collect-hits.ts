@@ -8,7 +8,6 @@ import { type Clock, type Digester, type Position, UnavailableError, type UserAg
 import type { DailyVisitorKeys } from './daily-visitor-keys.js';
 import type { HitBatcher, VisitorHit } from './hit-batcher.js';
 import type { RequestStore, StoredRequest } from './idempotent-collect.js';
-import type { RecentAttempts } from './recent-attempts.js';
 import {
   attemptOf,
   createHitValidator,
@@ -17,6 +16,7 @@ import {
   type InvalidItem,
   type Item,
   isAccepted,
+  type RecentAttempts,
   type Sender,
 } from './validate-hits.js';
 

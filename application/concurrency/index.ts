@@ -12,21 +12,19 @@ export {
 export { HEALTH_MS, REQUEST_MS, RETRY_MS, STORE_CALL_MS, sleep, withDeadline } from './deadline.js';
 export { estimateBytes } from './estimate-size.js';
 export { createFairSemaphore, type WaitOptions } from './fair-semaphore.js';
-export {
-  type Budget,
-  createBudget,
-  type Level,
-  type Reservation,
-  type Shortage,
-} from './fair-share-budget.js';
 export { serializeList, streamList } from './json-lists.js';
 export { createKeyedMutex } from './keyed-mutex.js';
 export {
+  type Budget,
   combine,
+  createBudget,
   createRateLimiters,
   createSlidingWindow,
   createTokenBucket,
+  type Level,
   type RateLimiter,
+  type Reservation,
+  type Shortage,
   type TokenBucketOptions,
-} from './rate-limiter.js';
+} from './limiters.js';
 export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';

@@ -25,10 +25,10 @@ import {
 import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
 import { createRequestStore } from '../../application/analytics/idempotent-collect.js';
 import { createLogins } from '../../application/analytics/login.js';
-import { createRecentAttempts } from '../../application/analytics/recent-attempts.js';
 import { createDayCount, createReports } from '../../application/analytics/report.js';
 import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
 import { createSiteDirectory, createSites, forgetEnded } from '../../application/analytics/sites.js';
+import { createRecentAttempts } from '../../application/analytics/validate-hits.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';

@@ -1,6 +1,6 @@
 /**
  * Counts unique visitors: exact below 1000, then HyperLogLog with 2^14 registers (standard error 0.8 %).
- * A sketch depends only on the set of visitors, not on order, repetition or merging.
+ * A sketch depends only on the set of visitors, not on order or repetition.
  */
 
 /** Visitor id: a uniformly distributed 64-bit hash as 16 hexadecimal digits. */
@@ -42,14 +42,6 @@ export function addVisitors(sketch: Sketch, visitors: Iterable<Visitor>): Sketch
     return exact.size < ESTIMATED_FROM ? { exact } : raiseRegisters(new Uint8Array(REGISTERS), exact);
   }
   return raiseRegisters(sketch.registers.slice(), visitors);
-}
-
-/** Returns the union of two sketches. */
-export function mergeSketches(one: Sketch, other: Sketch): Sketch {
-  if ('exact' in other) return addVisitors(one, other.exact);
-  if ('exact' in one) return addVisitors(other, one.exact);
-  const registers = one.registers.map((rank, index) => Math.max(rank, other.registers[index]!));
-  return { registers };
 }
 
 /** Number of visitors, exact or estimated. */

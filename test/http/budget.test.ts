@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { BODY_COST } from '../../adapters/http/server/budgets.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/limiters.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 /** One network may use two thirds of the budget. */

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
 import { BODY_COST, createBudgets } from '../../adapters/http/server/budgets.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/limiters.js';
 import type { ReindexReport, StartedReindex } from '../../application/logs/admin/reindex.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 

@@ -1,7 +1,7 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/limiters.js';
 import { createIngest, INGEST_BYTES } from '../../application/logs/ingest/ingest-records.js';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import { search } from '../../application/logs/query/search-blocks.js';

@@ -1,7 +1,7 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/limiters.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
 import type { EventLog, Position } from '../../application/ports/index.js';
 import { recordTexts, type SealedBatch } from '../../domain/logs/batch.js';

@@ -1,7 +1,7 @@
 /** Routes to manage sites and to list recent collect attempts. */
 
-import type { RecentAttempts } from '../../../application/analytics/recent-attempts.js';
 import type { SiteDirectory, Sites } from '../../../application/analytics/sites.js';
+import type { RecentAttempts } from '../../../application/analytics/validate-hits.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';

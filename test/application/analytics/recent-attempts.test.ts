@@ -1,6 +1,6 @@
 /** Recent attempts to record hits, bounded against floods of made-up site ids. */
 import { expect } from 'chai';
-import { type Attempt, createRecentAttempts } from '../../../application/analytics/recent-attempts.js';
+import { type Attempt, createRecentAttempts } from '../../../application/analytics/validate-hits.js';
 
 const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknown_site'): Attempt => ({
   accepted: reason === null,

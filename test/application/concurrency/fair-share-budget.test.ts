@@ -1,7 +1,7 @@
 /** The fair-share budget: bounded in total, and shared among concurrent callers. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 
 describe('the fair-share budget', () => {
   it('can be used up and released', () => {

@@ -6,7 +6,7 @@ import {
   createRateLimiters,
   createSlidingWindow,
   createTokenBucket,
-} from '../../../application/concurrency/rate-limiter.js';
+} from '../../../application/concurrency/limiters.js';
 
 describe('a token bucket', () => {
   it('allows a burst, then its rate per second', () => {

@@ -3,7 +3,7 @@ import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createPasswordHashing } from '../../../adapters/crypto/scrypt.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { createRoomPasswords } from '../../../application/meeting/room-passwords.js';
 import type { PasswordHashing } from '../../../application/ports/identity.js';
 import { UnavailableError } from '../../../application/ports/index.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Request } from '../../../adapters/http/server/route.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 
 describe('concurrent password hashing', () => {

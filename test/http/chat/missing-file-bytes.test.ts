@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { sendDownload } from '../../../adapters/http/chat/stream-download.js';
 import type { Download } from '../../../application/chat/files/files.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { NotStored } from '../../../application/ports/blob-store.js';
 
 describe('download of a file with missing bytes', () => {

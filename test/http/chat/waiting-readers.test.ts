@@ -7,7 +7,7 @@ import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { respondWithPage } from '../../../adapters/http/chat/page-response.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { unauthorized } from '../../../application/chat/sign-in/authenticate.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { limitUnreadResponses } from '../../../adapters/http/hardening/connection-limits.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { BODY_COST } from '../../../adapters/http/server/budgets.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 

@@ -1,7 +1,7 @@
 /** Concurrent attendance reports: reads are limited and fair, and each network has a share of the budget. */
 import { expect } from 'chai';
 import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { creatorHash } from '../../../application/meeting/tokens.js';
 import type { DecryptEvent, EventLog } from '../../../application/ports/index.js';

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createSocketSession } from '../../../adapters/http/meeting/socket-session.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
-import { createTokenBucket } from '../../../application/concurrency/rate-limiter.js';
+import { createTokenBucket } from '../../../application/concurrency/limiters.js';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
 import type { ClusterSignaling } from '../../../application/meeting/cluster-signaling.js';

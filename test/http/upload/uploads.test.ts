@@ -6,7 +6,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/limiters.js';
 import { createSealedFiles } from '../../../application/secrets/encrypted-blobs.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';

@@ -5,7 +5,7 @@ import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { WebSocket } from 'ws';
 import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
 import { runSession, type SessionOptions } from '../../../../adapters/realtime/websocket/session.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 
 export class Line extends EventEmitter {
   readonly OPEN = 1;

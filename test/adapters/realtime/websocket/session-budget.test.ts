@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { createBudgets } from '../../../../adapters/http/server/budgets.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { serveTalk, type Talk } from './toy-chat.js';
 
 const MiB = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** How long a WebSocket session lasts, its buffers, and backpressure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { fakeClock } from '../../../support/fake-clock.js';
 import { converseOver, Line } from './fake-socket.js';
 

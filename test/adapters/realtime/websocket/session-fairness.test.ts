@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { WebSocket } from 'ws';
 import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
 import { runSession } from '../../../../adapters/realtime/websocket/session.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { Line } from './fake-socket.js';
 
 describe('traffic of many WebSockets', () => {

@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { createBudgets } from '../../../../adapters/http/server/budgets.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { fakeClock } from '../../../support/fake-clock.js';
 import { PER_SECOND, serveTalk, type Talk } from './toy-chat.js';
 

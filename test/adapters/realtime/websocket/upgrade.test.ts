@@ -9,7 +9,7 @@ import { createBudgets } from '../../../../adapters/http/server/budgets.js';
 import { openapi } from '../../../../adapters/http/server/openapi.js';
 import type { Guard } from '../../../../adapters/http/server/policy.js';
 import { problem } from '../../../../adapters/http/server/problem.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { toyPolicy } from '../../../http/toy-http-service.js';
 import { serveTalk, type Talk } from './toy-chat.js';
 

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { createIngest, INGEST_BYTES } from '../../../../application/logs/ingest/ingest-records.js';
 import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';

@@ -4,7 +4,7 @@ import { type Servers, silentLogger, startServers } from '@annals/engines/testin
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-envelope.js';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
-import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { createIngest, INGEST_BYTES } from '../../../../application/logs/ingest/ingest-records.js';
 import { createRetention, eraseReaction } from '../../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
