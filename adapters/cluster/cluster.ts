@@ -36,14 +36,7 @@ export interface ClusterObserver {
   messageLost(): void;
 }
 
-export interface OpenCluster {
-  readonly address: string;
-  /** Opens a named message channel; call once per name. */
-  channel(name: string): Cluster;
-  /** Nodes that report they cannot connect to this one. */
-  unreachedBy(): readonly string[];
-  close(): Promise<void>;
-}
+export type OpenCluster = Awaited<ReturnType<typeof openCluster>>;
 
 export async function openCluster({
   run: nodeId,
@@ -55,7 +48,7 @@ export async function openCluster({
   observe,
   logger,
   after = systemTimer,
-}: ClusterOptions): Promise<OpenCluster> {
+}: ClusterOptions) {
   const handlers = new Map<string, MessageHandler>();
   const listener = await openListener({ nodeId, key, host, port, handlers, logger, after });
   const address = addressOf(configuredAddress ?? host, listener.port);
@@ -149,6 +142,7 @@ export async function openCluster({
   }
   updateConnections();
 
+  /** Opens a named message channel; call once per name. */
   const channel = (name: string): Cluster => ({
     hear: (handler) => void handlers.set(name, handler),
     nodeId,
@@ -174,8 +168,9 @@ export async function openCluster({
   return {
     address,
     channel,
+    /** Nodes that report they cannot connect to this one. */
     unreachedBy: () => members.unreachedBy(),
-    async close() {
+    async close(): Promise<void> {
       hasClosed = true;
       for (const connection of connections.values()) connection.close();
       await Promise.all([listener.close(), members.leave().catch((err) => logger.warn({ err }, LEAVE_FAILED))]);

@@ -28,12 +28,6 @@ export interface ListenerOptions {
   readonly after: After;
 }
 
-export interface Listener {
-  readonly port: number;
-  /** Stops listening and cuts all connections. */
-  close(): Promise<void>;
-}
-
 /** Milliseconds a peer has to complete the TLS handshake. */
 const HANDSHAKE_MS = 3000;
 /** TLS handshakes at a time. Beyond it the oldest is dropped for the newest, which may be a node. */
@@ -42,15 +36,7 @@ const MAX_HANDSHAKES = 64;
 const PROTOCOL_ERROR = 1002;
 
 /** Rejects if the address is in use or not local. */
-export async function openListener({
-  nodeId,
-  key,
-  host,
-  port,
-  handlers,
-  logger,
-  after,
-}: ListenerOptions): Promise<Listener> {
+export async function openListener({ nodeId, key, host, port, handlers, logger, after }: ListenerOptions) {
   const server = createServer({
     ...pskTls(key).server,
     handshakeTimeout: HANDSHAKE_MS,
@@ -123,8 +109,9 @@ export async function openListener({
   });
   return {
     port: (server.address() as AddressInfo).port,
+    /** Stops listening and cuts all connections. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         for (const socket of open) socket.destroy();
       }),

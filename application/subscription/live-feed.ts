@@ -194,18 +194,7 @@ export interface WindowStart {
   readonly from: Position;
 }
 
-/** How far back client streams of a service can be resumed, also across restarts. */
-export interface ResumeWindow extends WindowStart {
-  /** Last event of the service; its read models advance no further while there are no new events. */
-  readonly last: Position;
-  /** Adds an event of the service. */
-  record(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
-  /**
-   * Reports that all events of the service up to here were recorded, so that later events of other services are not
-   * read again. `now`: time of the newest event of any service, Unix ms.
-   */
-  advanceTo(position: Position, now: number): void;
-}
+type ResumeWindow = ReturnType<typeof createResumeWindow>;
 
 /** Events and bytes that are read again after a restart, for clients that resume. */
 const MAX_EVENTS = 500;
@@ -215,7 +204,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 const MAX_AGE_MS = 15 * 60_000;
 
-export function createResumeWindow(start: WindowStart): ResumeWindow {
+/** Tracks how far back client streams of a service can be resumed, also across restarts. */
+export function createResumeWindow(start: WindowStart) {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
   let last = horizon;
@@ -234,10 +224,12 @@ export function createResumeWindow(start: WindowStart): ResumeWindow {
     get from() {
       return from;
     },
+    /** Last event of the service; its read models advance no further while there are no new events. */
     get last() {
       return last;
     },
-    record({ position, recordedAt, data }) {
+    /** Adds an event of the service. */
+    record({ position, recordedAt, data }: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>) {
       if (position <= last) return;
       last = position;
       const bytes = estimateBytes(data);
@@ -245,7 +237,11 @@ export function createResumeWindow(start: WindowStart): ResumeWindow {
       inside.push({ position, recordedAt, bytes });
       while (inside.length > MAX_EVENTS || bytesInside > MAX_BYTES) dropOldest();
     },
-    advanceTo(position, now) {
+    /**
+     * Reports that all events of the service up to here were recorded, so that later events of other services are not
+     * read again. `now`: time of the newest event of any service, Unix ms.
+     */
+    advanceTo(position: Position, now: number) {
       while (inside[0] && inside[0].recordedAt < now - MAX_AGE_MS) dropOldest();
       if (inside.length === 0 && position > from) from = position;
     },
