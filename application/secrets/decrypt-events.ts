@@ -7,7 +7,6 @@ import {
   type RevealedEvent,
   UnavailableError,
   UndecryptableError,
-  type Vault,
 } from '../ports/index.js';
 import type { CachingVault } from './vault.js';
 
@@ -33,6 +32,7 @@ export function treatAsErased(vault: CachingVault, onUndecryptable: OnUndecrypta
     create: (subject) => withUsableKey(vault.create(subject), subject),
     renew: (subject) => withUsableKey(vault.renew(subject), subject),
     open: (subject, sealed, once) => vault.open(subject, sealed, once).catch(asErased),
+    openLive: (subject, sealed, once) => vault.openLive(subject, sealed, once).catch(asErased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {
         if (!(error instanceof UndecryptableError)) throw error;
@@ -46,23 +46,27 @@ export function treatAsErased(vault: CachingVault, onUndecryptable: OnUndecrypta
   };
 }
 
-/**
- * Creates an event decryptor that reports undecryptable secrets with their event.
- *
- * @param once Skips the plaintext cache: for readers that pass through the log only once.
- */
+export interface DecryptOptions {
+  /** Skips the plaintext cache: for readers that pass through the log only once. */
+  readonly once?: boolean;
+  /** For the live feed: reads keys from any replica, so that an election of the key servers causes no delay. */
+  readonly live?: boolean;
+}
+
+/** Creates an event decryptor that reports undecryptable secrets with their event. */
 export function createEventDecryptor(
-  vault: Pick<Vault, 'open'>,
+  vault: CachingVault,
   onUndecryptable: OnUndecryptable,
-  { once = false } = {},
+  { once = false, live = false }: DecryptOptions = {},
 ): DecryptEvent {
+  const open = live ? vault.openLive : vault.open;
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
     const encryption = catalog.events[event.type]?.sealed;
     if (!encryption || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
     const subject = encryption.subject(event.data);
-    const secret = await vault
-      .open(subject, event.data.secret, once || encryption.once)
-      .catch((error) => reportUndecryptable(error, onUndecryptable, event));
+    const secret = await open(subject, event.data.secret, once || encryption.once).catch((error) =>
+      reportUndecryptable(error, onUndecryptable, event),
+    );
     return revealed<E>(event, { ...event.data, secret: secret ?? encryption.erased }, secret === undefined);
   };
 }

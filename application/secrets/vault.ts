@@ -11,6 +11,11 @@ export interface KeyStore {
   renew(subject: string, newKey: Buffer): Promise<Buffer | undefined>;
   /** Returns undefined if the subject never had a key, or the storage was restored from an older backup. */
   read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
+  /**
+   * Reads a key from any replica, also without a primary. The result may be stale: a key may be missing, or have been
+   * destroyed or renewed since.
+   */
+  readReplica?(subject: string): Promise<Buffer | undefined>;
   destroy(subject: string): Promise<void>;
 }
 
@@ -27,11 +32,18 @@ export interface Cipher {
 }
 
 export interface CachingVault extends Vault {
+  /**
+   * Decrypts recent secrets for the live feed, which observes every erasure. Accepts a key from any replica, so that an
+   * election of the key servers causes no delay, unless `forget` was called for the subject.
+   */
+  openLive: Vault['open'];
   /** Drops all cached data of a subject, because its key was destroyed, perhaps by another node. */
   forget(subject: string): void;
   readonly caches: readonly Cache[];
 }
 
+/** Subjects remembered as destroyed; enough, as `openLive` is not used for old events. */
+const MAX_DESTROYED = 10_000;
 const KEYS_BYTES = 5 * 1024 * 1024;
 /** Bytes of a cached key with its buffer and its cache entry. */
 const KEY_BYTES = 320;
@@ -55,6 +67,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
   });
   const plaintexts = createPlaintextCache(PLAINTEXT_BYTES);
   const justSealed = createPlaintextCache(JUST_SEALED_BYTES);
+  const destroyed = new LRUCache<string, true>({ max: MAX_DESTROYED });
   /** Number of `forget` calls: a key requested before one is not cached after it. */
   let forgetCount = 0;
 
@@ -96,8 +109,25 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
 
   const open = (subject: string, sealed: string) => withKey(subject, sealed, (key) => cipher.open(key, sealed));
 
+  /** Decrypts with a replica's key; undefined if that fails, and the primary must be read. */
+  async function openByReplica(subject: string, sealed: string): Promise<string | undefined> {
+    if (keyCache.has(subject) || destroyed.has(subject)) return undefined;
+    const before = forgetCount;
+    try {
+      const key = await keys.readReplica?.(subject);
+      if (!key) return undefined;
+      const text = cipher.open(key, sealed);
+      if (destroyed.has(subject)) return undefined;
+      if (forgetCount === before) cacheKey(subject, key);
+      return text;
+    } catch {
+      return undefined;
+    }
+  }
+
   const forget = (subject: string) => {
     forgetCount++;
+    destroyed.set(subject, true);
     keyCache.delete(subject);
     plaintexts.forget(subject);
     justSealed.forget(subject);
@@ -109,6 +139,17 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     const key = await keys[how](subject, cipher.newKey());
     if (key && forgetCount === before) cacheKey(subject, key);
   };
+
+  async function openText(subject: string, sealed: string, openSealed: typeof open, once?: boolean) {
+    const cached = plaintexts.get(subject, sealed) ?? justSealed.get(subject, sealed);
+    justSealed.delete(sealed);
+    if (cached && (keyCache.get(subject) ?? (await currentKey(subject)))) return cached;
+    const text = await openSealed(subject, sealed);
+    if (text === undefined) return undefined;
+    const secret: object = JSON.parse(text);
+    if (keyCache.has(subject) && isCacheable(text, once)) plaintexts.set(subject, sealed, secret);
+    return secret;
+  }
 
   return {
     create: storeKey('create'),
@@ -130,16 +171,10 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
       return sealed;
     },
 
-    async open(subject, sealed, once) {
-      const cached = plaintexts.get(subject, sealed) ?? justSealed.get(subject, sealed);
-      justSealed.delete(sealed);
-      if (cached && (keyCache.get(subject) ?? (await currentKey(subject)))) return cached;
-      const text = await open(subject, sealed);
-      if (text === undefined) return undefined;
-      const secret: object = JSON.parse(text);
-      if (keyCache.has(subject) && isCacheable(text, once)) plaintexts.set(subject, sealed, secret);
-      return secret;
-    },
+    open: (subject, sealed, once) => openText(subject, sealed, open, once),
+
+    openLive: (subject, sealed, once) =>
+      openText(subject, sealed, async () => (await openByReplica(subject, sealed)) ?? open(subject, sealed), once),
 
     // Caches nothing: reads in such numbers would evict everything that is read often.
     async openMany(subject, sealed) {

@@ -35,6 +35,8 @@ export interface FeedOptions {
   readonly saved: Pick<ResumeWindowStore, 'save'>;
   readonly follow: Subscribe;
   readonly decryptEvent: DecryptEvent;
+  /** Decrypts events written after the start of the node. */
+  readonly decryptLiveEvent: DecryptEvent;
   readonly streams: AggregateStore;
   readonly vault: CachingVault;
   readonly subscriptions: SubscriptionTable;
@@ -60,7 +62,19 @@ const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
 export function runLiveFeed(options: FeedOptions): Feed {
-  const { catalogs, begun, follow, decryptEvent, streams, vault, subscriptions, switched, logger, signal } = options;
+  const {
+    catalogs,
+    begun,
+    follow,
+    decryptEvent,
+    decryptLiveEvent,
+    streams,
+    vault,
+    subscriptions,
+    switched,
+    logger,
+    signal,
+  } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
@@ -81,7 +95,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     let isWaiting = false;
     while (!signal.aborted) {
       try {
-        const revealed = await decryptEvent(catalog, event);
+        const revealed = await (event.position > begun ? decryptLiveEvent : decryptEvent)(catalog, event);
         if (isWaiting) waiting--;
         return revealed;
       } catch (error) {

@@ -146,6 +146,8 @@ export async function createKernel(options: KernelOptions) {
     decryptEvent,
     /** Decrypts for a single pass through the log. */
     decryptEventOnce: createEventDecryptor(throwingVault, undecryptable.onUndecryptable, { once: true }),
+    /** Decrypts for the live feed, from the start of this node. */
+    decryptLiveEvent: createEventDecryptor(throwingVault, undecryptable.onUndecryptable, { live: true }),
     /** How many undecryptable values this process has met. */
     undecryptableCount: undecryptable.count,
     onUndecryptable: undecryptable.onUndecryptable,

@@ -158,6 +158,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
   };
 
   const decryptEvent = createEventDecryptor(telling, unopened.onUndecryptable);
+  const decryptLiveEvent = createEventDecryptor(telling, unopened.onUndecryptable, { live: true });
   const streams = createAggregateStore(log, decryptEvent);
   const projectionProgress = createProjectionProgress(async () => undefined);
   const appended = projectionProgress.appended;
@@ -167,6 +168,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     follow,
     vault,
     decryptEvent,
+    decryptLiveEvent,
     unopened: unopened.count,
     streams,
     handle,

@@ -2,13 +2,17 @@
  * Stores the wrapped encryption keys of subjects. A destroyed key leaves a tombstone, so that it is never made
  * again.
  */
-import type { Collection, Db } from 'mongodb';
-import { createBatchLoader, createFreshSingleFlight } from '../../../application/concurrency/index.js';
+import { type Collection, type Db, type FindOptions, ReadConcern } from 'mongodb';
+import { createBatchLoader, createFreshSingleFlight, withDeadline } from '../../../application/concurrency/index.js';
 import { type Logger, UndecryptableError } from '../../../application/ports/index.js';
 import type { KeyStore } from '../../../application/secrets/index.js';
 import { newSecret, type StoredSecret, type Wrapping, WrongSecret } from '../../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapUpdate, wrappedFields } from './key-rows.js';
 import { type Keyring, keyringOf, UnknownSecret, wasEverUsed } from './keyring.js';
+
+const MAJORITY = new ReadConcern('majority');
+/** Milliseconds to wait for the primary before a secondary is read. */
+const REPLICA_MS = 500;
 
 export interface SecretSource {
   readonly configured?: string | undefined;
@@ -91,10 +95,14 @@ function createKeyStore(
   }
 
   /** Batches lookups of the same moment: a page of events may need many subjects' keys. */
-  const find = createBatchLoader(async (subjects) => {
-    const all = await rows.find({ _id: { $in: [...subjects] } }).toArray();
-    return new Map(all.map((row) => [row._id, row]));
-  });
+  const createLookup = (options: FindOptions) =>
+    createBatchLoader(async (subjects) => {
+      const all = await rows.find({ _id: { $in: [...subjects] } }, options).toArray();
+      return new Map(all.map((row) => [row._id, row]));
+    });
+  const find = createLookup({});
+  const findOnPrimary = createLookup({ readConcern: MAJORITY, readPreference: 'primaryPreferred' });
+  const findOnSecondary = createLookup({ readConcern: MAJORITY, readPreference: 'secondaryPreferred' });
 
   const create = async (subject: string, fresh: Buffer) => {
     const { under, wrapped } = wrappedFields(ring.current, subject, fresh);
@@ -126,6 +134,15 @@ function createKeyStore(
     async read(subject) {
       const row = await linearizableRead(() => find(subject));
       return row && !row.wrapped ? 'destroyed' : unwrapRow(row);
+    },
+    async readReplica(subject) {
+      // A frozen primary is still the primary for a moment; a secondary is read then.
+      const row = await withDeadline(REPLICA_MS, findOnPrimary(subject), 'MongoDB').catch(() =>
+        findOnSecondary(subject),
+      );
+      // A key under another secret must be re-wrapped, which needs the primary: left to `read`.
+      const wrapping = row?.under === undefined ? undefined : ring.known.get(row.under);
+      return row?.wrapped && wrapping ? unwrapKey(wrapping, subject, row.wrapped.buffer) : undefined;
     },
     async destroy(subject) {
       await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });

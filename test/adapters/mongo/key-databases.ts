@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
 import type { StoredSecret } from '../../../adapters/crypto/wrapping.js';
 import { KEYS, type KeyRow } from '../../../adapters/mongo/keys/key-rows.js';
 import { openKeys, type SecretSource } from '../../../adapters/mongo/keys/key-store.js';
@@ -147,4 +147,35 @@ export function deposable(db: Db) {
       isDeposed = now;
     },
   };
+}
+
+/** A database whose primary, from `begin` on, does to every search what `silence` does: only secondaries are read. */
+export function withoutPrimary(db: Db, silence: () => Promise<void>) {
+  let isAway = false;
+  const asked: string[] = [];
+  const collection = (name: string) =>
+    new Proxy(db.collection(name), {
+      get(target, member) {
+        const value: unknown = Reflect.get(target, member, target);
+        if (typeof value !== 'function') return value;
+        if (!isAway || member !== 'find') return value.bind(target);
+        return (filter: object, options: { readPreference?: ReadPreferenceMode } = {}) => {
+          const { readPreference = 'primary' } = options;
+          asked.push(readPreference);
+          const found = target.find(filter, options);
+          return readPreference === 'secondaryPreferred' ? found : { toArray: silence };
+        };
+      },
+    });
+  const wrapped = new Proxy(db, {
+    get(target, member) {
+      if (member === 'collection') return collection;
+      const value: unknown = Reflect.get(target, member, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const begin = () => {
+    isAway = true;
+  };
+  return { db: wrapped, asked, begin };
 }

@@ -53,6 +53,7 @@ describe('the live feed over a scripted log', () => {
         begun: 0n,
         saved: { save: async () => {} },
         decryptEvent,
+        decryptLiveEvent: decryptEvent,
         subscriptions: table((event) => void delivered.push(event)),
         switched: (event) => void switched.push(event),
         logger: silentLogger,

@@ -175,7 +175,7 @@ describe('the live feed', () => {
       signalAttempt();
       throw new UnavailableError('the key store is away');
     };
-    const { delivered, status, events } = follow({ ...kernel, decryptEvent });
+    const { delivered, status, events } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
     await attempted;
     await new Promise(setImmediate);
     expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
@@ -194,7 +194,7 @@ describe('the live feed', () => {
       signalAttempt();
       throw new UnavailableError('the key store is away');
     };
-    const { ready, delivered, status } = follow({ ...kernel, decryptEvent });
+    const { ready, delivered, status } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
     await ready;
     away = true;
     await put('bear');

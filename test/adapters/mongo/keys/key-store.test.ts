@@ -18,11 +18,12 @@ import {
   rowsOf,
   SUBJECTS,
   useKeyDatabases,
+  withoutPrimary,
 } from '../key-databases.js';
 
 describe('the key database', function () {
   this.timeout(120_000);
-  const { freshDatabase, filled } = useKeyDatabases();
+  const { freshDatabase, filled, findsIn } = useKeyDatabases();
 
   it('contains no key in clear and returns keys', async () => {
     const { db, before } = await filled({ configured: OLD });
@@ -111,6 +112,33 @@ describe('the key database', function () {
     depose(false);
     const found = await Promise.all(['room:late', 'room:never', SUBJECTS[0]!].map(stale.keys.read));
     expect(found).to.deep.equal([key, undefined, Buffer.from(before[1]!, 'hex')]);
+  });
+
+  it('reads keys from any member with majority concern where replicas suffice, and only trusts a majority', async () => {
+    const { db, before } = await filled({ configured: OLD });
+    const { keys } = await open(db, { configured: OLD });
+    const [, , , , erased = ''] = SUBJECTS;
+    const already = findsIn(db).length;
+    const found = await Promise.all([SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)));
+    expect(found).to.deep.equal([Buffer.from(before[1]!, 'hex'), undefined, undefined]);
+    const [asked, ...more] = findsIn(db).slice(already);
+    expect(more).to.deep.equal([]);
+    expect(asked).to.deep.include({
+      readConcern: { level: 'majority' },
+      $readPreference: { mode: 'primaryPreferred' },
+    });
+  });
+
+  it('asks secondaries for a key when the primary is slow', async () => {
+    const { db, before } = await filled({ configured: OLD });
+    const key = Buffer.from(before[1]!, 'hex');
+    for (const silence of [() => new Promise<void>(() => {}), () => Promise.reject(new UnavailableError('frozen'))]) {
+      const frozen = withoutPrimary(db, silence);
+      const { keys } = await open(frozen.db, { configured: OLD });
+      frozen.begin();
+      expect(await keys.readReplica?.(SUBJECTS[0]!)).to.deep.equal(key);
+      expect(frozen.asked).to.deep.equal(['primaryPreferred', 'secondaryPreferred']);
+    }
   });
 
   it('reports a damaged link that keys need, with what to do, and ignores one that none needs', async () => {
