@@ -78,7 +78,7 @@ export function useBuildWorld() {
   const fresh = () => ({
     events: [] as RecordedEvent[],
     asked: [] as Parameters<Subscribe>[0][],
-    /** How many events the log gives at once. */
+    /** Batch size of the log. */
     atOnce: 1000,
     builds: buildsInMemory(),
     checkpoints: checkpointsInMemory(),

@@ -86,7 +86,7 @@ interface AlertView {
 export interface NodeOptions {
   readonly servers: Servers;
   readonly counts: RecordCounts;
-  /** Name of the node; one with the name of a killed node takes over its leases at once. */
+  /** Name of the node; a node with the name of a killed one takes over its leases immediately. */
   readonly node?: string;
   readonly secret?: string;
   readonly allowPrivate?: boolean;

@@ -1,4 +1,4 @@
-/** Alerting over a log in memory: one node of a world, whose counts, webhook and clock are the test's. */
+/** A node of alerting over a log in memory, with counts, webhook and clock controlled by the test. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { deliveryReaction } from '../../../../application/logs/alerts/deliver.js';
 import { createEvaluation } from '../../../../application/logs/alerts/evaluate.js';

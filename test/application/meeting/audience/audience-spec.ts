@@ -1,4 +1,4 @@
-/** Who in a meeting is told what of an event, by what has happened before. */
+/** Deliveries of meeting events for tests of the audience. */
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
 import { type Message, route } from '../../../../application/subscription/audience.js';
@@ -7,8 +7,8 @@ import { NOON } from '../../../support/meeting-fixtures.js';
 
 const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
 
-/** What each person is told of the last event, after those before it: `ends` where it is the last they are told. */
-export function told(...events: readonly MeetingEvent[]) {
+/** Messages per participant for the last event, given the ones before it; `ends` marks the end of a stream. */
+export function delivered(...events: readonly MeetingEvent[]) {
   const recorded = events.map((event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent<MeetingEvent>);
   const last = recorded.pop()!;
   const before = recorded.reduce((state, event) => route(audience, state, event).state, audience.initialState);

@@ -21,7 +21,7 @@ import {
   roomId,
   unlocked,
 } from '../../../support/meeting-fixtures.js';
-import { told } from './audience-spec.js';
+import { delivered } from './audience-spec.js';
 
 const message = (type: string, participantId: string, more: object = {}): Message => ({
   type,
@@ -52,18 +52,18 @@ describe('participants of a meeting', () => {
       ...message('chat', 'bob', { name: 'bob', text: 'Hi', messageId: `${sentAt}-bob` }),
       timestamp: sentAt,
     };
-    expect(told(...three, chatSent(messageBy('bob'), 'Hi'))).to.deep.equal({
+    expect(delivered(...three, chatSent(messageBy('bob'), 'Hi'))).to.deep.equal({
       ada: [chatMessage],
       bob: [chatMessage],
       cleo: [chatMessage],
     });
-    const { ada } = told(...three, chatSent(messageBy('bob'), 'Hi', '1-ada'));
+    const { ada } = delivered(...three, chatSent(messageBy('bob'), 'Hi', '1-ada'));
     expect(ada).to.deep.equal([{ ...chatMessage, replyTo: '1-ada' }]);
   });
 
   it('receive reactions of others', () => {
     const seen = { ...message('reaction', 'bob', { reaction: 'clap' }), timestamp: sentAt };
-    expect(told(...three, reactionSent(messageBy('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
+    expect(delivered(...three, reactionSent(messageBy('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
   });
 
   it('receive no chat of senders who are not in this meeting', () => {
@@ -75,12 +75,12 @@ describe('participants of a meeting', () => {
       [...three, chatSent({ ...messageBy('bob'), meetingId: 'earlier' }, 'Hi')],
       [chatSent(messageBy('bob'), 'Hi')],
     ])
-      expect(told(...events)).to.deep.equal({});
+      expect(delivered(...events)).to.deep.equal({});
   });
 
   it('receive newcomers, who receive all participants in order of joining', () => {
-    expect(told(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
-    expect(told(...three)).to.deep.equal({
+    expect(delivered(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
+    expect(delivered(...three)).to.deep.equal({
       ada: [joinedAs('cleo')],
       bob: [joinedAs('cleo')],
       cleo: [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob')],
@@ -89,7 +89,14 @@ describe('participants of a meeting', () => {
 
   it('receive raised hands, the lock and the recording when they join', () => {
     const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
-    const { dan } = told(...three, raised('bob'), recording, locked('ada'), requested('dan'), granted('dan', 'ada'));
+    const { dan } = delivered(
+      ...three,
+      raised('bob'),
+      recording,
+      locked('ada'),
+      requested('dan'),
+      granted('dan', 'ada'),
+    );
     expect(dan).to.deep.equal([
       joinedAs('dan', false, own('dan')),
       joinedAs('ada', true),
@@ -109,7 +116,7 @@ describe('participants of a meeting', () => {
       isMuted: true,
       isVideoOff: true,
     });
-    const { cleo } = told(opened(), joined('ada', true), joined('bob'), dark, joined('cleo'));
+    const { cleo } = delivered(opened(), joined('ada', true), joined('bob'), dark, joined('cleo'));
     expect(cleo?.[2]).to.deep.equal({ ...joinedAs('bob'), isMuted: true, isVideoOff: true });
   });
 
@@ -117,7 +124,7 @@ describe('participants of a meeting', () => {
     const lockedRoom = [...three, promoted('bob', 'ada'), locked('ada')];
 
     it('see waiting users only as moderators', () => {
-      expect(told(...lockedRoom, requested('dan'))).to.deep.equal({
+      expect(delivered(...lockedRoom, requested('dan'))).to.deep.equal({
         ada: [waits('dan')],
         bob: [waits('dan')],
         dan: [waits('dan', own('dan'))],
@@ -125,7 +132,7 @@ describe('participants of a meeting', () => {
     });
 
     it('see an admitted user join', () => {
-      const by = told(...lockedRoom, requested('dan'), granted('dan', 'ada'));
+      const by = delivered(...lockedRoom, requested('dan'), granted('dan', 'ada'));
       for (const each of ['ada', 'bob', 'cleo']) expect(by[each]).to.deep.equal([joinedAs('dan')]);
       expect(by.dan?.[0]).to.deep.equal(joinedAs('dan', false, own('dan')));
     });
@@ -137,7 +144,7 @@ describe('participants of a meeting', () => {
         by: 'ada',
         secret: { reason: 'Not today' },
       });
-      expect(told(...lockedRoom, requested('dan'), refused)).to.deep.equal({
+      expect(delivered(...lockedRoom, requested('dan'), refused)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
         dan: [message('reject-user', 'ada', { targetId: 'dan', reason: 'Not today', ends: true })],
@@ -146,7 +153,7 @@ describe('participants of a meeting', () => {
 
     it('see as moderators when a user stops waiting', () => {
       const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON });
-      expect(told(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
+      expect(delivered(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
       });
@@ -155,12 +162,12 @@ describe('participants of a meeting', () => {
     it('are disconnected to reconnect if their node was wrongly taken for dead', () => {
       const over = (id: string) => ({ ...leftAs(id), ends: true });
       const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON, isLost: true });
-      expect(told(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
+      expect(delivered(...lockedRoom, requested('dan'), withdrawn)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
         dan: [over('dan')],
       });
-      expect(told(...three, lost('cleo'))).to.deep.equal({
+      expect(delivered(...three, lost('cleo'))).to.deep.equal({
         ada: [leftAs('cleo')],
         bob: [leftAs('cleo')],
         cleo: [over('cleo')],
@@ -169,21 +176,21 @@ describe('participants of a meeting', () => {
 
     it('see waiting users when they become moderators', () => {
       const waiting = [requested('dan'), requested('eve')];
-      expect(told(...lockedRoom, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
+      expect(delivered(...lockedRoom, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
         message('moderator-action', 'ada', { targetId: 'cleo', action: 'make-moderator' }),
         updatedAs('cleo', { isModerator: true }),
         waits('dan'),
         waits('eve'),
       ]);
-      expect(told(...lockedRoom, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([
+      expect(delivered(...lockedRoom, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([
         waits('dan'),
         waits('eve'),
       ]);
-      expect(told(...lockedRoom, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
+      expect(delivered(...lockedRoom, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
     });
 
     it('receive an error when the meeting ends while they wait', () => {
-      const over = told(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
+      const over = delivered(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
       expect(over).to.deep.equal({
         bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting has ended' })],
       });
@@ -204,12 +211,12 @@ describe('participants of a meeting', () => {
       ],
     ];
     for (const [event, expected] of expectedMessages)
-      expect(told(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
+      expect(delivered(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
     // A recording ends with its recorder, however that participant leaves.
     const during = [...three, happened('RecordingStarted', { startedAt: NOON, by: 'bob' })];
     const over = [leftAs('bob'), message('recording-stopped', 'bob', { stoppedBy: 'bob' })];
     for (const departure of [left('bob'), lost('bob'), kicked('bob', 'ada')])
-      expect(told(...during, departure)).to.deep.include({ ada: over, cleo: over });
+      expect(delivered(...during, departure)).to.deep.include({ ada: over, cleo: over });
   });
 
   it('do not receive their own updates', () => {
@@ -220,11 +227,11 @@ describe('participants of a meeting', () => {
       isVideoOff: true,
     });
     const seen = updatedAs('bob', { isVideoOff: true });
-    expect(told(...three, update)).to.deep.equal({ ada: [seen], cleo: [seen] });
+    expect(delivered(...three, update)).to.deep.equal({ ada: [seen], cleo: [seen] });
     const up = [message('raise-hand', 'bob'), updatedAs('bob', { isHandRaised: true })];
-    expect(told(...three, raised('bob'))).to.deep.equal({ ada: up, cleo: up });
+    expect(delivered(...three, raised('bob'))).to.deep.equal({ ada: up, cleo: up });
     const down = [message('lower-hand', 'bob'), updatedAs('bob')];
-    expect(told(...three, raised('bob'), lowered('bob'))).to.deep.equal({ ada: down, cleo: down });
+    expect(delivered(...three, raised('bob'), lowered('bob'))).to.deep.equal({ ada: down, cleo: down });
   });
 
   it('see the action of a moderator, which its target receives too', () => {
@@ -236,7 +243,7 @@ describe('participants of a meeting', () => {
       [[muted, unmuted], 'unmute', updatedAs('bob')],
       [[promoted('bob', 'ada')], 'make-moderator', updatedAs('bob', { isModerator: true })],
     ] as const)
-      expect(told(...three, ...events)).to.deep.equal({
+      expect(delivered(...three, ...events)).to.deep.equal({
         ada: [seen],
         bob: [action(what), seen],
         cleo: [seen],
@@ -245,7 +252,7 @@ describe('participants of a meeting', () => {
 
   it('see a kicked participant leave, whose stream ends with the kick', () => {
     const action = message('moderator-action', 'ada', { targetId: 'bob', action: 'kick', ends: true });
-    expect(told(...three, kicked('bob', 'ada'))).to.deep.equal({
+    expect(delivered(...three, kicked('bob', 'ada'))).to.deep.equal({
       ada: [leftAs('bob')],
       bob: [action],
       cleo: [leftAs('bob')],
@@ -253,9 +260,9 @@ describe('participants of a meeting', () => {
   });
 
   it('see a participant leave, and who becomes moderator', () => {
-    expect(told(...three, left('ada'))).to.deep.equal({ bob: [leftAs('ada')], cleo: [leftAs('ada')] });
+    expect(delivered(...three, left('ada'))).to.deep.equal({ bob: [leftAs('ada')], cleo: [leftAs('ada')] });
     const seen = updatedAs('bob', { isModerator: true });
-    expect(told(...three, left('ada'), promoted('bob'))).to.deep.equal({
+    expect(delivered(...three, left('ada'), promoted('bob'))).to.deep.equal({
       bob: [message('moderator-action', 'bob', { targetId: 'bob', action: 'make-moderator' }), seen],
       cleo: [seen],
     });
@@ -264,14 +271,14 @@ describe('participants of a meeting', () => {
   it('receive the whole state after reconnecting, without a message to others', () => {
     const returned = (participantId: string) =>
       happened('ParticipantReturned', { participantId, returnedAt: NOON, node: 'south', seat: 'two' });
-    expect(told(...three, returned('bob'))).to.deep.equal({
+    expect(delivered(...three, returned('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true), joinedAs('cleo')],
     });
     // Their own raised hand too, since nothing else restores it.
-    expect(told(...three, raised('bob'), returned('bob')).bob?.at(-1)).to.deep.equal(
+    expect(delivered(...three, raised('bob'), returned('bob')).bob?.at(-1)).to.deep.equal(
       updatedAs('bob', { isHandRaised: true }),
     );
-    expect(told(...three, locked('ada'), requested('dan'), returned('dan'))).to.deep.equal({
+    expect(delivered(...three, locked('ada'), requested('dan'), returned('dan'))).to.deep.equal({
       dan: [waits('dan', own('dan'))],
     });
   });
@@ -279,15 +286,15 @@ describe('participants of a meeting', () => {
   it('have a placeholder as name after erasure', () => {
     const erased = { ...joined('ada', true), erased: true };
     const nameless = { ...erased, data: { ...erased.data, secret: { name: NAMELESS } } };
-    const { bob } = told(opened(), nameless, joined('bob'));
+    const { bob } = delivered(opened(), nameless, joined('bob'));
     expect(bob?.[1]?.name).to.equal(NAMELESS);
   });
 
   it('receive nothing of an earlier meeting in the same room', () => {
     const again = opened({ meetingId: 'second' });
-    const { bob } = told(hosted, joined('ada', true), left('ada'), ended(), again, joined('bob', true));
+    const { bob } = delivered(hosted, joined('ada', true), left('ada'), ended(), again, joined('bob', true));
     expect(bob).to.deep.equal([joinedAs('bob', true, own('bob'))]);
     const erased = { type: 'MeetingErased', data: { roomId, meetingId, erasedAt: NOON } } as const;
-    expect(told(hosted, joined('ada', true), left('ada'), ended(), erased)).to.deep.equal({});
+    expect(delivered(hosted, joined('ada', true), left('ada'), ended(), erased)).to.deep.equal({});
   });
 });

@@ -17,7 +17,7 @@ import {
   requested,
   roomId,
 } from '../../../support/meeting-fixtures.js';
-import { told } from './audience-spec.js';
+import { delivered } from './audience-spec.js';
 
 const about = (type: string, participantId: string, more: object = {}) => ({
   type,
@@ -38,38 +38,38 @@ const two = [opened({ returnMs: 20_000 }), joined('ada', true), joined('bob')];
 
 describe('a lost connection to a meeting', () => {
   it('is reported to the others, as is the reconnection', () => {
-    expect(told(...two, connectionLost('bob'))).to.deep.equal({
+    expect(delivered(...two, connectionLost('bob'))).to.deep.equal({
       ada: [updatedAs('bob', { connection: 'lost' })],
     });
-    expect(told(...two, connectionLost('bob'), returned('bob'))).to.deep.equal({
+    expect(delivered(...two, connectionLost('bob'), returned('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true)],
       ada: [updatedAs('bob', { connection: 'ok' })],
     });
-    expect(told(...two, returned('bob'))).to.have.all.keys('bob');
+    expect(delivered(...two, returned('bob'))).to.have.all.keys('bob');
   });
 
   it('is reported to newcomers, and in further updates of the participant', () => {
     const afterLoss = [...two, connectionLost('bob')];
     const lostUpdate = updatedAs('bob', { connection: 'lost' });
     const cleo = [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob'), lostUpdate];
-    expect(told(...afterLoss, joined('cleo')).cleo).to.deep.equal(cleo);
+    expect(delivered(...afterLoss, joined('cleo')).cleo).to.deep.equal(cleo);
     const muted = happened('ParticipantMuted', { participantId: 'bob', by: 'ada', mutedAt: NOON });
-    expect(told(...afterLoss, muted).ada).to.deep.equal([updatedAs('bob', { isMuted: true, connection: 'lost' })]);
+    expect(delivered(...afterLoss, muted).ada).to.deep.equal([updatedAs('bob', { isMuted: true, connection: 'lost' })]);
   });
 
   it('is not reported for a waiting user', () => {
-    expect(told(...two, locked('ada'), requested('dan'), connectionLost('dan'))).to.deep.equal({});
+    expect(delivered(...two, locked('ada'), requested('dan'), connectionLost('dan'))).to.deep.equal({});
   });
 
   it('of a waiting user is reported after admission', () => {
     const waits = [...two, locked('ada'), requested('dan'), connectionLost('dan')];
     const lostUpdate = [joinedAs('dan'), updatedAs('dan', { connection: 'lost' })];
-    const { ada, bob } = told(...waits, granted('dan', 'ada'));
+    const { ada, bob } = delivered(...waits, granted('dan', 'ada'));
     expect({ ada, bob }).to.deep.equal({ ada: lostUpdate, bob: lostUpdate });
   });
 
   it('is not involved if a participant leaves and joins again', () => {
-    expect(told(...two, left('bob'), rejoined('bob'))).to.deep.equal({
+    expect(delivered(...two, left('bob'), rejoined('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true)],
       ada: [joinedAs('bob')],
     });
@@ -86,11 +86,11 @@ describe('a meeting in a room with an erased earlier meeting', () => {
   const raised = ofSecond(happened('HandRaised', { participantId: 'bob', raisedAt: NOON }));
 
   it('is not affected by the erasure', () => {
-    expect(told(...running, erased(meetingId))).to.deep.equal({});
-    expect(told(...running, erased(meetingId), raised).ada).to.deep.equal([
+    expect(delivered(...running, erased(meetingId))).to.deep.equal({});
+    expect(delivered(...running, erased(meetingId), raised).ada).to.deep.equal([
       about('raise-hand', 'bob'),
       updatedAs('bob', { isHandRaised: true }),
     ]);
-    expect(told(...running, erased('earlier'), ofSecond(joined('cleo'))).cleo).to.have.length(3);
+    expect(delivered(...running, erased('earlier'), ofSecond(joined('cleo'))).cleo).to.have.length(3);
   });
 });

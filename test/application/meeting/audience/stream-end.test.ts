@@ -17,7 +17,7 @@ import {
   requested,
   roomId,
 } from '../../../support/meeting-fixtures.js';
-import { told } from './audience-spec.js';
+import { delivered } from './audience-spec.js';
 
 const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
 
@@ -57,7 +57,7 @@ describe('sockets of a meeting', () => {
     const muted = happened('ParticipantMuted', { participantId: 'cleo', mutedAt: NOON, by: 'ada' });
     const unmuted = happened('ParticipantUnmuted', { participantId: 'cleo', unmutedAt: NOON, by: 'ada' });
     for (const events of [[muted], [muted, unmuted]])
-      for (const messages of Object.values(told(...waiting, ...events)))
+      for (const messages of Object.values(delivered(...waiting, ...events)))
         expect(messages.map(({ type }) => type)).not.to.include('waiting-room');
   });
 

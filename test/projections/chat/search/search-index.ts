@@ -1,4 +1,4 @@
-/** The index of what was said over a server of a test's own: events in, as the log has them; queries out. */
+/** The search index on its own MongoDB server: takes recorded events, answers queries. */
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { Binary, type Db } from 'mongodb';
@@ -33,7 +33,7 @@ export type Said = ChatEvent<
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
 
-/** In place of what is sealed. */
+/** Replaces encrypted values. */
 const NOTHING = new Binary();
 
 export async function startSearchIndex() {
