@@ -1,6 +1,5 @@
-/** Appends and reads of the client, compared with the driver's; appends over failed connections. */
+/** Appends compared with the driver's: stored, answered and refused alike. */
 import { once } from 'node:events';
-import { Duplex, type Readable } from 'node:stream';
 import {
   collect,
   freshStream,
@@ -11,22 +10,25 @@ import {
   useOwnEventStore,
 } from '@annals/engines/testing/eventstore-client.js';
 import {
+  ANY,
+  type AppendToStreamOptions,
   binaryEvent,
-  DeadlineExceededError,
   type EventData,
   type EventStoreDBClient,
   jsonEvent,
+  NO_STREAM,
+  STREAM_EXISTS,
   streamNameFilter,
 } from '@eventstore/db-client';
-import { Metadata } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { connectEventStore, readAll } from '../../../adapters/eventstore/client.js';
+import { readAll } from '../../../adapters/eventstore/call.js';
+import { FastClient } from '../../../adapters/eventstore/client.js';
 
-describe('the client of the event store', () => {
+describe('an append of our own', () => {
   const store = useOwnEventStore();
-  let own: EventStoreDBClient;
+  let own: FastClient;
   before(() => {
-    own = connectEventStore(store.server.url);
+    own = FastClient.open(store.server.url);
   });
   after(() => own?.dispose());
 
@@ -41,6 +43,8 @@ describe('the client of the event store', () => {
     };
     return { ours: await told(own), theirs: await told(store.client) };
   }
+
+  const wordsOf = (error: unknown) => ({ kind: error?.constructor.name, ...(error as object) });
 
   const stored = async (client: EventStoreDBClient, stream: string) =>
     (await collect(client.readStream(stream))).map(({ event }) => {
@@ -101,8 +105,8 @@ describe('the client of the event store', () => {
   });
 
   it('allows disposing when nothing was called, and when no server was found', async () => {
-    await connectEventStore(store.server.url).dispose();
-    const nowhere = connectEventStore('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
+    await FastClient.open(store.server.url).dispose();
+    const nowhere = FastClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
     expect(await rejection(nowhere.appendToStream(freshStream(), numberedEvent(1)))).to.be.instanceOf(Error);
     await nowhere.dispose();
   });
@@ -113,12 +117,49 @@ describe('the client of the event store', () => {
     expect((await collect(own.readStream(stream))).at(-1)?.event?.position).to.deep.equal(position);
   });
 
+  it('accepts and refuses by expected revision as the driver does', async () => {
+    const expectations: AppendToStreamOptions['expectedRevision'][] = [ANY, NO_STREAM, STREAM_EXISTS, 0n, 5n];
+    for (const before of [0, 1, 2])
+      for (const expectedRevision of expectations) {
+        const { ours, theirs } = await both(async (client, stream) => {
+          if (before > 0)
+            await client.appendToStream(
+              stream,
+              Array.from({ length: before }, (_, n) => numberedEvent(n)),
+            );
+          const done = client.appendToStream(stream, numberedEvent(9), { expectedRevision: expectedRevision! });
+          return done.then(
+            ({ success, nextExpectedRevision }) => ({ success, nextExpectedRevision }),
+            (error) => ({ ...error, message: error.message }),
+          );
+        });
+        expect(ours, `${before} before, ${expectedRevision} expected`).to.equal(theirs);
+      }
+  });
+
   it('is not executed after its deadline, and is executed at any time without one', async () => {
+    const late = await both(async (client, stream) =>
+      wordsOf(await rejection(client.appendToStream(stream, numberedEvent(1), { deadline: -60_000 }))),
+    );
+    expect(late.ours).to.equal(late.theirs).and.to.include('DeadlineExceededError');
     const stream = freshStream();
-    const late = await rejection(own.appendToStream(stream, numberedEvent(1), { deadline: -60_000 }));
-    expect(late).to.be.instanceOf(DeadlineExceededError);
     await own.appendToStream(stream, numberedEvent(2), { deadline: Number.POSITIVE_INFINITY });
     expect(await numbersOf(own.readStream(stream))).to.deep.equal([2]);
+  });
+
+  it("is refused for deleted streams and oversized events with the driver's errors", async () => {
+    const deleted = await both(async (client, stream) => {
+      await client.appendToStream(stream, numberedEvent(1));
+      await client.tombstoneStream(stream);
+      const error = await rejection(client.appendToStream(stream, numberedEvent(2)));
+      return wordsOf(error);
+    });
+    expect(deleted.ours).to.equal(deleted.theirs).and.to.include('StreamDeletedError');
+    const large = jsonEvent({ type: 'Large', data: { text: 'x'.repeat(1_100_000) } });
+    const tooLarge = await both(async (client, stream) =>
+      wordsOf(await rejection(client.appendToStream(stream, large))),
+    );
+    expect(tooLarge.ours).to.equal(tooLarge.theirs).and.to.include('MaxAppendSizeExceededError');
   });
 
   it('is answered separately from concurrent appends', async () => {
@@ -153,25 +194,5 @@ describe('the client of the event store', () => {
         () => false,
       );
     expect(await numbersOf(own.readStream(stream))).to.include(1);
-  });
-
-  it('gives up the appends of an earlier connection before it uses another, which are answered', async function () {
-    const { embedded } = store.server;
-    if (!embedded) return this.skip();
-    const reading = own.subscribeToAll({ filter: streamNameFilter({ prefixes: ['none'] }) });
-    reading.on('error', () => {});
-    await own.appendToStream(freshStream(), numberedEvent(1));
-    process.kill(embedded.pid, 'SIGSTOP');
-    const earlier = rejection(own.appendToStream(freshStream(), numberedEvent(1)));
-    const { disposableStreams } = own as unknown as { disposableStreams: Set<Readable> };
-    const unavailable = Object.assign(new Error('gone'), { code: 14, details: 'gone', metadata: new Metadata() });
-    await new Promise(setImmediate);
-    for (const call of disposableStreams) if (!(call instanceof Duplex)) call.emit('error', unavailable);
-    const stream = freshStream();
-    const later = own.appendToStream(stream, numberedEvent(2));
-    expect(await earlier).to.be.instanceOf(Error);
-    process.kill(embedded.pid, 'SIGCONT');
-    await later;
-    expect(await numbersOf(own.readStream(stream))).to.deep.equal([2]);
   });
 });
