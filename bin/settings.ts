@@ -1,5 +1,5 @@
 /** All settings of the program, and the rules that combinations of them must meet. */
-import { createClientAddress } from '../adapters/http/server/client-address.js';
+import { createClientAddress } from '../adapters/http/server/client-network.js';
 import type { Config } from '../adapters/platform/config/config.js';
 import { commonSettings } from '../adapters/platform/config/settings.js';
 import { analyticsServedRules, analyticsSettings } from '../application/analytics/settings.js';

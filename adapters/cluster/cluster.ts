@@ -2,8 +2,9 @@
  * Connects every node of an installation to every other, for messages that are not in the event log
  * (docs/guide/cluster.md).
  */
+
+import { type After, systemTimer } from '../../application/concurrency/index.js';
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
-import { type After, systemTimer } from '../platform/process/timer.js';
 import { openListener } from './listener.js';
 import { createPeerConnection, type PeerConnection } from './peer-connection.js';
 

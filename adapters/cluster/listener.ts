@@ -3,8 +3,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { After } from '../../application/concurrency/index.js';
 import type { Logger, MessageHandler } from '../../application/ports/index.js';
-import type { After } from '../platform/process/timer.js';
 import {
   decodeFrame,
   encodeAcknowledgement,

@@ -1,9 +1,8 @@
 /** The connection to one other node. Reconnects by itself; requests in flight on a lost connection fail immediately. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { createFairSemaphore, createKeyedMutex } from '../../application/concurrency/index.js';
+import { type After, createFairSemaphore, createKeyedMutex } from '../../application/concurrency/index.js';
 import type { ClusterMessage } from '../../application/ports/index.js';
-import type { After } from '../platform/process/timer.js';
 import {
   BODY_BYTES,
   decodeAcknowledgement,

@@ -1,8 +1,8 @@
 /** The protocol between two nodes: authentication, keepalive and frames; messages one way, acknowledgements the other. */
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
+import type { After } from '../../application/concurrency/index.js';
 import type { ClusterMessage } from '../../application/ports/index.js';
-import type { After } from '../platform/process/timer.js';
 
 /** Headers of the upgrade request: the ids of both nodes. */
 export const FROM_HEADER = 'mesh-from';

@@ -2,10 +2,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { isLocalHost } from './hardening/cross-site-guard.js';
-import { isLoopback } from './server/client-address.js';
+import { isLoopback } from './server/client-network.js';
 import { openapiRoute } from './server/openapi.js';
-import { type ServicePolicy, sameOrigin } from './server/policy.js';
-import { type Problem, problem } from './server/problem.js';
+import { type Problem, problem, type ServicePolicy, sameOrigin } from './server/policy.js';
 import type { Request, Route } from './server/route.js';
 
 export interface Status {

@@ -1,4 +1,4 @@
-/** Deadlines for calls to stores, because a frozen store never answers, and waits that a signal can end. */
+/** Deadlines for calls to stores, because a frozen store never answers; waits that a signal can end; timers. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../ports/index.js';
 
@@ -39,3 +39,12 @@ export function withDeadline<T>(ms: number, work: Promise<T> | T, name: string):
 /** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => {});
+
+/** Runs a callback after some ms; returns a function that cancels it. Tests replace it. */
+export type After = (ms: number, work: () => void) => () => void;
+
+export const systemTimer: After = (ms, work) => {
+  // Clamped: newer releases of Node warn about negative delays.
+  const timer = setTimeout(work, Math.max(0, ms));
+  return () => clearTimeout(timer);
+};

@@ -9,7 +9,16 @@ export {
   sliceExpired,
   yieldToEventLoop,
 } from './cooperative-scheduler.js';
-export { HEALTH_MS, REQUEST_MS, RETRY_MS, STORE_CALL_MS, sleep, withDeadline } from './deadline.js';
+export {
+  type After,
+  HEALTH_MS,
+  REQUEST_MS,
+  RETRY_MS,
+  STORE_CALL_MS,
+  sleep,
+  systemTimer,
+  withDeadline,
+} from './deadline.js';
 export { estimateBytes } from './estimate-size.js';
 export { createFairSemaphore, type WaitOptions } from './fair-semaphore.js';
 export { serializeList, streamList } from './json-lists.js';

@@ -15,7 +15,7 @@ import { Argument } from 'commander';
 import { copyDirectoryStore } from '../../adapters/filesystem/copy-store.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
-import { onEnd } from '../../adapters/platform/process/signals.js';
+import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { copyNodeName } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';

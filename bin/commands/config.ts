@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import { maskEntry } from '../../adapters/platform/config/mask.js';
 import { envName, flagName } from '../../adapters/platform/config/setting-names.js';
-import type { Entry } from '../../adapters/platform/config/validate.js';
+import type { Entry } from '../../adapters/platform/config/values.js';
 import { settings } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { table } from './output.js';

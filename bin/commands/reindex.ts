@@ -1,7 +1,7 @@
 /** `annals reindex`: rebuilds read models from the log next to the active ones, then switches to them. */
 import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
-import { onEnd } from '../../adapters/platform/process/signals.js';
+import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
 import type { Kernel } from '../node/kernel.js';
 import { loadServices } from '../services/all.js';

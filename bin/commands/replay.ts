@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { findStartPosition } from '../../adapters/eventstore/subscription.js';
 import { suggestion } from '../../adapters/platform/config/setting-names.js';
 import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
-import { onEnd } from '../../adapters/platform/process/signals.js';
+import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';

@@ -15,7 +15,7 @@ import {
   createProxyCheck,
   directNetworkOf,
   networkOf,
-} from '../../adapters/http/server/client-address.js';
+} from '../../adapters/http/server/client-network.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';

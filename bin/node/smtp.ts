@@ -1,6 +1,6 @@
 /** The configured mail server, for all services that send mail. */
 
-import { isLoopback } from '../../adapters/http/server/client-address.js';
+import { isLoopback } from '../../adapters/http/server/client-network.js';
 import type { SmtpOptions } from '../../adapters/outbound/mail/smtp.js';
 import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';

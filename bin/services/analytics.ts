@@ -2,9 +2,8 @@
 import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
-import { createProxyCheck } from '../../adapters/http/server/client-address.js';
+import { createBurstLimit, createProxyCheck, createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createBurstLimit, createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
 import { publicUrl } from '../../adapters/platform/process/format-url.js';

@@ -3,8 +3,8 @@ import { attendanceRoute, createAttendanceBudget } from '../../adapters/http/mee
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { createCallerDigest, meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { createSignaling, createSocketLimit } from '../../adapters/http/meeting/socket-route.js';
+import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createWebPage } from '../../adapters/http/server/web-page.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createBudget } from '../../application/concurrency/index.js';

@@ -1,8 +1,8 @@
 /** Composes the room service. */
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
+import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { rooms as audience } from '../../application/rooms/audience.js';
 import { createRoomAuthenticator } from '../../application/rooms/authenticate.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { problem } from '../../adapters/http/server/problem.js';
+import { problem } from '../../adapters/http/server/policy.js';
 import { listLimit } from '../../adapters/http/server/validate.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 

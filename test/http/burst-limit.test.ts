@@ -1,6 +1,6 @@
 /** A token bucket for each caller: bursts of half a minute's worth, refilled evenly. */
 import { expect } from 'chai';
-import { createBurstLimit } from '../../adapters/http/server/rate-limit.js';
+import { createBurstLimit } from '../../adapters/http/server/client-network.js';
 
 describe('burst limit', () => {
   let now = 0;

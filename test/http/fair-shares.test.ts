@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { BODY_COST, type Budgets, createBudgets } from '../../adapters/http/server/budgets.js';
-import { createClientAddress } from '../../adapters/http/server/client-address.js';
+import { createClientAddress } from '../../adapters/http/server/client-network.js';
 import { createBudget } from '../../application/concurrency/limiters.js';
 import { echo, serveToys, type ToyAnswer, type Toys } from './toy-http-service.js';
 

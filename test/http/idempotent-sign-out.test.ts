@@ -1,6 +1,6 @@
 /** Repeating a request that ended its caller's own access, such as signing out. */
 import { expect } from 'chai';
-import { problem } from '../../adapters/http/server/problem.js';
+import { problem } from '../../adapters/http/server/policy.js';
 import { route } from '../../adapters/http/server/route.js';
 import { serveToys, type Toys } from './toy-http-service.js';
 

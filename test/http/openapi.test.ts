@@ -2,8 +2,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
+import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy-http-service.js';

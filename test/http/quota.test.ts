@@ -1,7 +1,7 @@
 /** A rate limit allows an exact number of requests per network and window, regardless of clock changes. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/client-network.js';
 
 describe('rate limit', () => {
   it('allows an exact number per network and window, plus refunds', async () => {

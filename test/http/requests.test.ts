@@ -1,9 +1,8 @@
 /** Requests: idempotency keys, metadata, client addresses, credentials and positions. */
 import { expect } from 'chai';
-import { createClientAddress } from '../../adapters/http/server/client-address.js';
+import { createClientAddress } from '../../adapters/http/server/client-network.js';
 import { cors } from '../../adapters/http/server/policy.js';
-import type { CommandContext } from '../../application/ports/index.js';
-import { UnavailableError } from '../../application/ports/index.js';
+import { type CommandContext, UnavailableError } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

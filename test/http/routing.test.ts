@@ -1,6 +1,6 @@
 /** Matching requests to routes, and the answers for unmatched and failing ones. */
 import { expect } from 'chai';
-import { problem } from '../../adapters/http/server/problem.js';
+import { problem } from '../../adapters/http/server/policy.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';
 

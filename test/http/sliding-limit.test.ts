@@ -1,6 +1,6 @@
 /** A sliding window limits calls within any span of its length, wherever that begins. */
 import { expect } from 'chai';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/client-network.js';
 
 describe('sliding window limit', () => {
   const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 /** The defaults of all settings, which no start validates. */
-import { validateValues } from '../../adapters/platform/config/validate.js';
+import { validateValues } from '../../adapters/platform/config/values.js';
 import type { Settings } from '../../application/config/setting.js';
 import { settings } from '../../bin/settings.js';
 

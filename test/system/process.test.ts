@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, isLoopback, networkOf } from '../../adapters/http/server/client-address.js';
+import { createClientAddress, isLoopback, networkOf } from '../../adapters/http/server/client-network.js';
 import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
 import { installShutdown, once, type SignalHost, type Step } from '../../adapters/platform/process/shutdown.js';
 import { UnavailableError } from '../../application/ports/index.js';

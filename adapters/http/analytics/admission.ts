@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DashboardSession, Logins } from '../../../application/analytics/login.js';
 import { isSameOrigin } from '../hardening/cross-site-guard.js';
-import { type Problem, problem } from '../server/problem.js';
+import { type Problem, problem } from '../server/policy.js';
 import type { Request } from '../server/route.js';
 
 export interface Admin {

@@ -2,9 +2,9 @@
 import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
+import { quantizeDuration, type StepTime } from '../hardening/constant-time.js';
 import { isSameOrigin } from '../hardening/cross-site-guard.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/client-network.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, FORGED, SECURITY, sessionCookie, sessionTokenOf } from './admission.js';
 import * as schemas from './schemas.js';

@@ -1,7 +1,6 @@
 /** HTTP policy of the analytics service: headers, errors, and CORS for the routes that trackers use. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { Cors, ServicePolicy } from '../server/policy.js';
-import { fromRejection, type Problem, problem } from '../server/problem.js';
+import { type Cors, fromRejection, type Problem, problem, type ServicePolicy } from '../server/policy.js';
 import { messageWithPath } from '../server/validate.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 

@@ -3,7 +3,7 @@ import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
-import { isProblem } from '../server/problem.js';
+import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
 import { listLimit } from '../server/validate.js';

@@ -7,7 +7,7 @@ import { type Budget, createBudget } from '../../../application/concurrency/inde
 import type { SealedFiles } from '../../../application/secrets/index.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
-import { isProblem, type Problem } from '../server/problem.js';
+import { isProblem, type Problem } from '../server/policy.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';

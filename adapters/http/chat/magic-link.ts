@@ -3,9 +3,9 @@ import type { Links } from '../../../application/chat/sign-in/one-time-links.js'
 import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
+import { quantizeDuration, type StepTime } from '../hardening/constant-time.js';
 import type { Answer } from '../server/answer.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/client-network.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';

@@ -2,7 +2,7 @@
 import type { CallbackParams, OAuth } from '../../../application/chat/sign-in/oauth.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/client-network.js';
 import { type Route, route } from '../server/route.js';
 import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';

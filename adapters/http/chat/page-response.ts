@@ -5,7 +5,7 @@ import { maxPosition } from '../../../application/consistency/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
-import { isProblem, type Problem } from '../server/problem.js';
+import { isProblem, type Problem } from '../server/policy.js';
 import type { Request } from '../server/route.js';
 import type { AuthGuards } from './auth.js';
 

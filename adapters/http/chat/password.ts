@@ -4,8 +4,7 @@ import type { PasswordSignIn } from '../../../application/chat/sign-in/password-
 import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
 import type { Answer } from '../server/answer.js';
 import { overBudgetProblem } from '../server/budgets.js';
-import { networkOf } from '../server/client-address.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import { networkOf, type RateLimit } from '../server/client-network.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext } from './auth.js';
 import { createLinkHandler, LINK_SENT } from './magic-link.js';

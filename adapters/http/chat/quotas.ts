@@ -1,6 +1,12 @@
 /** Rate limits per user for actions that grow memory, start time or disk usage of the nodes. */
 import type { Quota } from '../../../application/ports/index.js';
-import { createBurstLimit, createRateLimit, quotaOf, type RateLimit, type RouteQuota } from '../server/rate-limit.js';
+import {
+  createBurstLimit,
+  createRateLimit,
+  quotaOf,
+  type RateLimit,
+  type RouteQuota,
+} from '../server/client-network.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -2,7 +2,7 @@
 import type { Search } from '../../../application/chat/search/search-messages.js';
 import { MAX_WORDS } from '../../../domain/chat/text-search.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
-import { isProblem } from '../server/problem.js';
+import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
 import { type AuthGuards, access } from './auth.js';

@@ -1,7 +1,7 @@
 /** Routes of sessions: current user, refresh, logout, list and revoke. */
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { Sessions, SignInOrigin } from '../../../application/chat/sign-in/sessions.js';
-import { networkOf } from '../server/client-address.js';
+import { networkOf } from '../server/client-network.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, access, anonymousContext, contextFor } from './auth.js';
 import * as schemas from './schemas.js';

@@ -8,7 +8,7 @@ import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer, Reply } from '../server/answer.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { selectRange } from '../server/byte-range.js';
-import { isProblem, type Problem } from '../server/problem.js';
+import { isProblem, type Problem } from '../server/policy.js';
 import type { Request } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
 

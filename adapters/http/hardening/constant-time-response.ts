@@ -1,5 +1,5 @@
 /** Stops timing attacks: delays responses to multiples of a step, so that their duration does not reveal what was found. */
-import { type After, systemTimer } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../../application/concurrency/index.js';
 
 export interface StepTime {
   now(): number;

@@ -1,7 +1,6 @@
 /** Stops pages of other sites from using a service through a visitor's browser: CSRF, DNS rebinding, embedding. */
-import { isLoopback } from '../server/client-address.js';
-import type { Guard, GuardedRequest } from '../server/policy.js';
-import { problem } from '../server/problem.js';
+import { isLoopback } from '../server/client-network.js';
+import { type Guard, type GuardedRequest, problem } from '../server/policy.js';
 
 const EMBEDDED = problem(403, 'Pages of other sites may only link here');
 const NO_PREFLIGHT = problem(403, 'Pages of other origins must send application/json');

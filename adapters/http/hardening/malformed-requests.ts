@@ -4,8 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from 'koa';
 import { errorBodyOf, JSON_TYPE } from '../server/answer.js';
-import type { ServicePolicy } from '../server/policy.js';
-import { type Problem, problem, TOO_SLOW } from '../server/problem.js';
+import { type Problem, problem, type ServicePolicy, TOO_SLOW } from '../server/policy.js';
 
 const NO_HOST = problem(400, 'The Host header is missing');
 const SEVERAL_HOSTS = problem(400, 'The request has more than one Host header');

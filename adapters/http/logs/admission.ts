@@ -1,6 +1,6 @@
 /** Authenticates callers of the log service: API token or basic credentials for all, producer tokens for ingest. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Problem, problem } from '../server/problem.js';
+import { type Problem, problem } from '../server/policy.js';
 import type { Request, Route } from '../server/route.js';
 import { LOG_SECURITY } from './policy.js';
 

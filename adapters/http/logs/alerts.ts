@@ -3,7 +3,7 @@ import type { AlertHistory } from '../../../application/logs/alerts/history.js';
 import type { Alerts } from '../../../application/logs/alerts/manage.js';
 import type { WebhookTester } from '../../../application/logs/alerts/test-webhook.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { problem } from '../server/problem.js';
+import { problem } from '../server/policy.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
 import { withProducerRejection } from './admission.js';

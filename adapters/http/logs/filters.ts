@@ -3,7 +3,7 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import { parseQueryTime } from '../../../domain/logs/timestamp.js';
 import { tokenize } from '../../../domain/logs/tokenizer.js';
 import type { DataOf } from '../../../domain/shared/index.js';
-import { type Problem, problem } from '../server/problem.js';
+import { type Problem, problem } from '../server/policy.js';
 
 const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
 const texts = (description: string) =>

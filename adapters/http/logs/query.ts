@@ -6,7 +6,7 @@ import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/timestamp.j
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import type { Tail } from '../../realtime/logs/log-tail.js';
 import { JSON_TYPE } from '../server/answer.js';
-import { isProblem, type Problem, problem } from '../server/problem.js';
+import { isProblem, type Problem, problem } from '../server/policy.js';
 import { type Admit, type Request, type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
 import type { LogCaller } from './admission.js';

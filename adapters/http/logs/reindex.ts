@@ -1,7 +1,7 @@
 /** Routes that rebuild the record index. */
 import { type Reindex, RUNNING } from '../../../application/logs/admin/reindex.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { problem } from '../server/problem.js';
+import { problem } from '../server/policy.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
 import { reindexProgress, reindexRefused, reindexReport } from './schemas.js';

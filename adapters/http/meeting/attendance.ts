@@ -5,7 +5,7 @@ import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { overBudgetProblem } from '../server/budgets.js';
-import { networkOf } from '../server/client-address.js';
+import { networkOf } from '../server/client-network.js';
 import { type Route, route } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
 import { attendanceReport } from './schemas.js';

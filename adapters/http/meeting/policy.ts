@@ -1,7 +1,6 @@
 /** HTTP policy of the meeting service: security headers, CORS and error responses. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { ServicePolicy } from '../server/policy.js';
-import { fromRejection, type Problem, problem } from '../server/problem.js';
+import { fromRejection, type Problem, problem, type ServicePolicy } from '../server/policy.js';
 
 /** An existing room lasts for hours, so an earlier retry fails too. */
 const HOUR_MS = 3_600_000;

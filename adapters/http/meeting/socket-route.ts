@@ -4,9 +4,8 @@ import { createRateLimiters, createTokenBucket } from '../../../application/conc
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK } from '../../../application/meeting/message-limits.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import { networkOf } from '../server/client-address.js';
-import { type Problem, problem } from '../server/problem.js';
-import { quotaOf, type RateLimit } from '../server/rate-limit.js';
+import { networkOf, quotaOf, type RateLimit } from '../server/client-network.js';
+import { type Problem, problem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { clientMessages, PER_SECOND, serverMessages } from './message-schemas.js';
 import { type CallerDigest, createRoomQuota } from './routes.js';

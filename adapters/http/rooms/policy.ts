@@ -1,7 +1,14 @@
 /** HTTP policy of the room service: headers, CORS and error bodies with a code. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
-import { fromRejection, type Problem, problem } from '../server/problem.js';
+import {
+  COMMON_ANSWER_HEADERS,
+  COMMON_REQUEST_HEADERS,
+  cors,
+  fromRejection,
+  type Problem,
+  problem,
+  type ServicePolicy,
+} from '../server/policy.js';
 import type { FieldError } from '../server/validate.js';
 
 type ErrorAnswer = readonly [code: string, error: string];

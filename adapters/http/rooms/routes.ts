@@ -7,7 +7,7 @@ import { type DataOf, isRejection, type Rejection } from '../../../domain/shared
 import type { Relay } from '../../realtime/relay/relay.js';
 import { frame, type Sink } from '../../realtime/relay/sink.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
-import type { RateLimit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/client-network.js';
 import { type Admit, type Method, type Request, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 

@@ -3,13 +3,11 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Consistency } from '../../../application/consistency/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { Sink } from '../../realtime/relay/sink.js';
-import { openSse, SSE_HEADERS } from '../../realtime/relay/sink.js';
+import { openSse, type Sink, SSE_HEADERS } from '../../realtime/relay/sink.js';
 import type { AcceptedSocket, SocketAnswer } from '../../realtime/websocket/session.js';
 import { openSocket } from '../../realtime/websocket/upgrade.js';
 import { STALLED_MS } from '../hardening/connection-limits.js';
-import type { ServicePolicy } from './policy.js';
-import { fromRejection, isProblem, type Problem } from './problem.js';
+import { fromRejection, isProblem, type Problem, type ServicePolicy } from './policy.js';
 
 /** A response; `position` and `consistency` become headers. */
 export interface Reply extends Partial<Consistency> {

@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type OpenApiDocument, openapi } from './openapi.js';
-import type { ServicePolicy } from './policy.js';
-import { problem } from './problem.js';
+import { problem, type ServicePolicy } from './policy.js';
 import { type Route, route } from './route.js';
 
 const require = createRequire(import.meta.url);

@@ -1,12 +1,11 @@
-/** Reads request bodies: bytes with koa-body, then gzip, UTF-8 and JSON. */
+/** Reads request bodies: the bytes with koa-body, then gzip, UTF-8 and JSON. */
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import type { Reservation } from '../../../application/concurrency/index.js';
-import type { After } from '../../platform/process/timer.js';
-import { watchBody } from '../hardening/body-limits.js';
+import type { After, Reservation } from '../../../application/concurrency/index.js';
+import { watchBody } from '../hardening/connection-limits.js';
 import { BODY_COST, overBudgetProblem } from './budgets.js';
-import { isProblem, type Problem, problem } from './problem.js';
+import { isProblem, type Problem, problem } from './policy.js';
 import type { Route } from './route.js';
 
 export type ReadBody = (ctx: Context, reservation: Reservation) => Promise<ReadResult | Problem>;
@@ -21,6 +20,7 @@ export interface ReadResult {
 export const DEFAULT_LIMIT = 64 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
+const ANY_TYPE = 'application/octet-stream';
 const JSON_LIKE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 const GZIP = /^(x-)?gzip$/i;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -33,6 +33,14 @@ const badEncoding = problem(415, 'The body must be uncompressed or gzip');
 const badContentType = problem(415, 'The content type must be application/json');
 const notJson = problem(400, 'The body is not valid JSON');
 const loneSurrogate = problem(400, 'The body contains a lone surrogate (half a character)');
+
+/** Why reading a body was stopped. */
+export class BodyRefused extends Error {
+  override readonly name = 'BodyRefused';
+  constructor(readonly problem: Problem) {
+    super(problem.error);
+  }
+}
 
 export interface AnnouncedBody {
   readonly isCompressed: boolean;
@@ -61,80 +69,70 @@ export function createBodyReader(
 ): ReadBody {
   const limit = route.bodyLimit ?? DEFAULT_LIMIT;
   const takesBytes = route.body === 'bytes';
-  const reserve = (reservation: Reservation, bytes: number): Problem | undefined => {
-    const shortage = reservation.acquire(bytes * BODY_COST);
-    // A separate budget limits the route, and limits of a route are answered 429.
-    return shortage && { ...overBudgetProblem(shortage), ...(route.budget && { problem: 429 }) };
-  };
   // Loaded with the first body, as koa-body is slow to load.
   let loading: ReturnType<typeof loadKoaBody> | undefined;
 
-  async function readBytes(ctx: Context, reservation: Reservation): Promise<Buffer | Problem> {
-    loading ??= loadKoaBody(limit);
-    const read = await loading;
-    const { req } = ctx;
-    if (req.destroyed) return incomplete;
-    // koa-body ignores bodies of unknown types. Its gzip decoding leaves an error uncaught when the compressed bytes are
-    // corrupt after the limit was reached. So it only sees plain text.
-    const { 'content-type': type } = req.headers;
-    req.headers['content-type'] = 'text/plain';
-    delete req.headers['content-encoding'];
-    let refusal: Problem | undefined;
-    const reject = (reason: Problem) => {
-      refusal ??= reason;
-      // Makes koa-body stop; the rest of the body is drained.
-      req.emit('aborted');
-    };
-    const unwatch = watchBody(req, reject, after, (bytes) => {
-      const shortage = refusal ? undefined : reserve(reservation, bytes);
-      if (shortage) reject(shortage);
-    });
-    try {
-      await read(ctx, async () => {});
-      const bytes: unknown = ctx.request.body;
-      return Buffer.isBuffer(bytes) ? bytes : NO_BYTES;
-    } catch (error) {
-      return refusal ?? problemOfRead(error);
-    } finally {
-      unwatch();
-      req.headers['content-type'] = type;
-    }
-  }
-
   return async (ctx, reservation) => {
-    const announced = announcedBody(ctx.req, limit, takesBytes || route.anyContentType);
+    const { req } = ctx;
+    const announced = announcedBody(req, limit, takesBytes || route.anyContentType);
     if (!announced) return { bytes: NO_BYTES, json: takesBytes ? undefined : {} };
     if (isProblem(announced)) return announced;
-    const shortage = reserve(reservation, announced.bytes);
+    const reserve = (bytes: number): Problem | undefined => {
+      const shortage = reservation.acquire(bytes * BODY_COST);
+      // A separate budget limits the route, and limits of a route are answered 429.
+      return shortage && { ...overBudgetProblem(shortage), ...(route.budget && { problem: 429 }) };
+    };
+    const shortage = reserve(announced.bytes);
     if (shortage) return shortage;
     // Only received bytes stay reserved: announced ones may arrive slowly or never, and would block others.
     reservation.release();
-    const received = await readBytes(ctx, reservation);
-    if (isProblem(received)) return received;
-    const bytes = announced.isCompressed
-      ? await decompress(received, limit, (bytes) => reserve(reservation, bytes))
-      : received;
+
+    loading ??= loadKoaBody(limit);
+    const readBytes = await loading;
+    if (req.destroyed) return incomplete;
+    // An error of the request makes koa-body stop; the rest of the body is drained.
+    const refuse = (reason: Problem) => req.emit('error', new BodyRefused(reason));
+    const unwatch = watchBody(req, refuse, after, (bytes) => {
+      const shortage = reserve(bytes);
+      if (shortage) refuse(shortage);
+    });
+    const { 'content-type': type } = req.headers;
+    // koa-body ignores bodies without a valid type. Its gzip decoder crashes the process if the bytes after the limit are
+    // corrupt, so the decoding is done here.
+    if (!ctx.is('*/*')) req.headers['content-type'] = ANY_TYPE;
+    delete req.headers['content-encoding'];
+    await readBytes(ctx, async () => {}).finally(unwatch);
+    req.headers['content-type'] = type;
+    const received = (ctx.request as { body?: unknown }).body as Buffer | Problem;
+    const bytes =
+      isProblem(received) || !announced.isCompressed ? received : await decompress(received, limit, reserve);
     if (isProblem(bytes)) return bytes;
     // Pages may cut the text of a beacon within a character.
     return takesBytes ? { bytes, json: undefined } : parse(bytes, route.anyContentType);
   };
 }
 
+/** Reads bytes: koa-body's own JSON parser would silently replace invalid UTF-8. The body becomes a buffer or a problem. */
 async function loadKoaBody(limit: number) {
   const { HttpMethodEnum, koaBody } = await import('koa-body');
   return koaBody({
     json: false,
     urlencoded: false,
+    textTypes: ['*/*'],
     textLimit: limit,
-    // None: the bytes themselves. As text, invalid UTF-8 would be replaced silently.
+    // No text encoding: a buffer.
     encoding: '',
     parsedMethods: Object.values(HttpMethodEnum),
+    onError(error, ctx) {
+      Object.assign(ctx.request, { body: problemOfRead(error) });
+    },
   });
 }
 
-/** Maps read errors caused by the client: too large, incomplete, or not of the announced length. */
-function problemOfRead(error: unknown): Problem {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+/** Maps read errors caused by the client: refused here, too large, incomplete, or not of the announced length. */
+function problemOfRead(error: Error): Problem {
+  if (error instanceof BodyRefused) return error.problem;
+  const status = 'status' in error ? error.status : undefined;
   if (status === 413) return tooLarge;
   if (status === 400) return incomplete;
   throw error;

@@ -1,6 +1,6 @@
 /** Resource budgets that all clients of a process share by network, and the response when one is used up. */
 import { type Budget, createBudget, type Shortage } from '../../../application/concurrency/index.js';
-import { type Problem, problem } from './problem.js';
+import { type Problem, problem } from './policy.js';
 
 /** The share of one network (often one household), two thirds of a budget, suffices for fifty people with four streams each. */
 export interface Budgets {

@@ -1,5 +1,5 @@
 /** Evaluates conditional and range requests (RFC 9110: If-None-Match, If-Range, a single byte range). */
-import { type Problem, problem } from './problem.js';
+import { type Problem, problem } from './policy.js';
 
 export interface Tagged {
   /** In quotes; changes with the content. */

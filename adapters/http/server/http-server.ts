@@ -1,15 +1,14 @@
 /** The HTTP server of a service, with graceful shutdown. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { formatUrl } from '../../platform/process/format-url.js';
 import type { Sink } from '../../realtime/relay/sink.js';
-import { asRequest, attach, putBackUpgrade } from '../../realtime/websocket/upgrade.js';
-import { drainBody } from '../hardening/body-limits.js';
-import { limitPipelining, limitUnreadResponses } from '../hardening/connection-limits.js';
+import { handleUpgrades } from '../../realtime/websocket/upgrade.js';
+import { drainBody, limitPipelining, limitUnreadResponses } from '../hardening/connection-limits.js';
 import { createProtocolErrorHandlers } from '../hardening/malformed-requests.js';
 import { type AppDeps, createApp } from './app.js';
 import { type Budgets, createBudgets } from './budgets.js';
-import { networkOf } from './client-address.js';
+import { networkOf } from './client-network.js';
 import type { ServicePolicy } from './policy.js';
 import type { Route } from './route.js';
 
@@ -54,10 +53,9 @@ export async function listen(
     networkOf: ({ req: { socket, headers } }) =>
       networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
   });
-  const onRequest = limitPipelining((request, response) => {
+  const inOrder = limitPipelining();
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     silent.delete(request.socket);
-    if (putBackUpgrade(request, response)) return resumeConnection(request.socket);
-    attach(request, response);
     // Runs before the next request of the connection starts.
     response.prependOnceListener('close', () => connections?.idle(request.socket));
     if (closing) response.setHeader('Connection', 'close');
@@ -65,7 +63,7 @@ export async function listen(
     // Before node itself drains the body, without limits.
     response.once('prefinish', () => drainBody(request, deps.after));
     void respond(request, response);
-  });
+  };
   const server = createServer(
     // Bodies have no fixed deadline; their progress is watched instead.
     {
@@ -76,13 +74,13 @@ export async function listen(
       // A missing Host is answered like every other malformed request.
       requireHostHeader: false,
     },
-    onRequest,
+    (request, response) => inOrder(request, response, () => onRequest(request, response)),
   );
-  /** Reads the connection again from the bytes put back, without the timeout between requests. */
-  function resumeConnection(socket: Socket) {
+  const resume = (socket: Socket) => {
+    // Without the timeout between requests.
     socket.setTimeout(0);
     server.emit('connection', socket);
-  }
+  };
   server.on('connection', (socket) => {
     if (sockets.has(socket)) return;
     sockets.add(socket);
@@ -95,7 +93,7 @@ export async function listen(
   });
   const protocolErrors = createProtocolErrorHandlers(policy);
   // Without an upgrade listener, node treats upgrades as ordinary requests.
-  if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(onRequest));
+  if (routes.some(({ socket }) => socket)) server.on('upgrade', handleUpgrades(inOrder, onRequest, resume));
   server.on('clientError', protocolErrors.clientError);
   server.on('connect', (_request, socket) => protocolErrors.connect(socket));
   // Ignores unknown expectations.

@@ -1,6 +1,5 @@
-/** Common properties of all routes of a service: name, CORS, headers and error format. */
-import type { JsonSchema, Rejection } from '../../../domain/shared/index.js';
-import type { Problem } from './problem.js';
+/** Common properties of all routes of a service (name, CORS, headers), and error responses as values, which it formats. */
+import type { JsonSchema, Rejection, RejectionKind } from '../../../domain/shared/index.js';
 import type { FieldError } from './validate.js';
 
 /** The part of a request that guards check: which page sent it, and to which host. */
@@ -88,4 +87,47 @@ export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 8
     if (allowed === undefined) return always;
     return { 'Access-Control-Allow-Origin': allowed, ...(preflight ? preflights : actual) };
   };
+}
+
+export interface Problem {
+  readonly problem: number;
+  /** Sentence for people. Never an internal message, a stack, a stream name or a query. */
+  readonly error: string;
+  /** Stable code for programs, if the service has codes. */
+  readonly code?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly headers?: { readonly [name: string]: string } | undefined;
+  readonly extra?: object;
+}
+
+export const problem = (status: number, error: string, more: Omit<Problem, 'problem' | 'error'> = {}): Problem => ({
+  problem: status,
+  error,
+  ...more,
+});
+
+export const isProblem = (answer: unknown): answer is Problem =>
+  typeof answer === 'object' && answer !== null && 'problem' in answer;
+
+export const TOO_SLOW = 'The request took too long to arrive';
+
+const RESPONSES: { readonly [kind in RejectionKind]: readonly [status: number, sentence: string] } = {
+  invalid: [400, 'The request is invalid'],
+  'too-large': [413, 'The request is too large'],
+  unauthenticated: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  'not-found': [404, 'Not found'],
+  conflict: [409, 'Conflict'],
+  gone: [410, 'Gone'],
+  'misused-key': [422, 'The Idempotency-Key was used before with another request'],
+  limit: [429, 'Too many requests'],
+  unavailable: [503, 'Temporarily unavailable, try again'],
+};
+
+export function fromRejection({ kind, detail, retryAfterMs }: Rejection): Problem {
+  const [status, sentence] = RESPONSES[kind];
+  return problem(status, detail ?? sentence, {
+    retryAfterMs: kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs,
+    headers: kind === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer' } : undefined,
+  });
 }

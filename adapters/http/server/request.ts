@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import { newCommandId } from '../../../application/command/index.js';
+import type { After } from '../../../application/concurrency/index.js';
 import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports/index.js';
-import type { After } from '../../platform/process/timer.js';
 import type { Budgets } from './budgets.js';
-import { isProblem, type Problem, problem } from './problem.js';
-import { quotaOf, type RouteQuota } from './rate-limit.js';
+import { quotaOf, type RouteQuota } from './client-network.js';
+import { isProblem, type Problem, problem } from './policy.js';
 import type { ReceivedBlobs, Request } from './route.js';
 
 export interface RequestDeps {

@@ -10,9 +10,8 @@ import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js'
 import type { RouteResult } from './answer.js';
 import { createBodyReader } from './body.js';
 import { overBudgetProblem } from './budgets.js';
-import { networkOf } from './client-address.js';
-import type { ServicePolicy } from './policy.js';
-import { isProblem, type Problem, problem } from './problem.js';
+import { networkOf } from './client-network.js';
+import { isProblem, type Problem, problem, type ServicePolicy } from './policy.js';
 import { createRequest, type RequestDeps } from './request.js';
 import type { Route } from './route.js';
 import { bodyValidator, type FieldError, queryValidator } from './validate.js';
@@ -36,8 +35,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   return async (ctx, params, requestId) => {
     const request = createRequest(ctx, params, requestId, deps, route);
     if (isProblem(request)) return request;
-    const badUpgrade = upgradeProblem(ctx.req, ctx.res, socketOptions !== undefined);
-    if (badUpgrade) return badUpgrade;
+    if (socketOptions || request.headers.upgrade !== undefined) {
+      const badUpgrade = upgradeProblem(ctx.req, ctx.res, socketOptions !== undefined);
+      if (badUpgrade) return badUpgrade;
+    }
 
     const network = networkOf(request.address);
     const slot = requests.reserve(network);

@@ -5,8 +5,8 @@ import type { IncomingBlob, Receiving } from '../../../application/secrets/index
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
 import type { Answer, Lasting } from './answer.js';
-import type { Problem } from './problem.js';
-import type { RouteQuota } from './rate-limit.js';
+import type { RouteQuota } from './client-network.js';
+import type { Problem } from './policy.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

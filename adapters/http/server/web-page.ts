@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Reply } from './answer.js';
 import { etagMatches } from './byte-range.js';
-import { problem } from './problem.js';
+import { problem } from './policy.js';
 import { type Request, type Route, route } from './route.js';
 
 export const WEB_DIRECTORY = new URL('../../../web/', import.meta.url);

@@ -1,9 +1,8 @@
 /** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/guide/many-nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long } from 'mongodb';
-import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';
+import { type After, STORE_CALL_MS, systemTimer, withDeadline } from '../../../application/concurrency/index.js';
 import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
-import { type After, systemTimer } from '../../platform/process/timer.js';
 import { isDuplicateKey } from '../call-policy.js';
 
 interface LeaseRow {

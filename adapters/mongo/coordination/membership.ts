@@ -1,8 +1,7 @@
 /** Tracks the live processes of an installation and their addresses: each keeps a heartbeat row. */
 import type { Collection, Db } from 'mongodb';
-import { createSingleFlight } from '../../../application/concurrency/index.js';
+import { type After, createSingleFlight, systemTimer } from '../../../application/concurrency/index.js';
 import type { Clock, Members } from '../../../application/ports/index.js';
-import { type After, systemTimer } from '../../platform/process/timer.js';
 
 export interface MembersOptions {
   /** Milliseconds between heartbeats, and between refreshes of the member list. */

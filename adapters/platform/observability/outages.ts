@@ -1,6 +1,7 @@
 /** Logs each outage of a store in two lines, instead of one for every failed operation. */
+
+import type { After } from '../../../application/concurrency/index.js';
 import { type Logger, StoreFullError, UnavailableError } from '../../../application/ports/index.js';
-import type { After } from '../process/timer.js';
 
 /** Write probes by store name, as its error messages begin. */
 export interface Probes {

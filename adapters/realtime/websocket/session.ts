@@ -1,9 +1,8 @@
 /** Runs one WebSocket: handles messages in order and at a limited rate, and detects silent clients. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Reservation } from '../../../application/concurrency/index.js';
+import { type After, type Reservation, systemTimer } from '../../../application/concurrency/index.js';
 import type { Clock, Logger } from '../../../application/ports/index.js';
-import { type After, systemTimer } from '../../platform/process/timer.js';
 import type { Sink } from '../relay/sink.js';
 import { createRate, messageCost, trackIncompleteMessages, waitForSlot } from './message-limits.js';
 import type { Message, MessageError, Read } from './message-schema.js';

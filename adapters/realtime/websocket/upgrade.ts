@@ -1,8 +1,9 @@
 /** Handles WebSocket upgrades (RFC 6455, section 4.2) as ordinary requests until they are accepted. */
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { type Problem, problem } from '../../http/server/problem.js';
+import { type Problem, problem } from '../../http/server/policy.js';
 import type { Sink } from '../relay/sink.js';
 import { type AcceptedSocket, runSession } from './session.js';
 import { socketSink } from './sink.js';
@@ -12,8 +13,6 @@ interface Upgrade {
   /** Bytes the client has sent after the header. */
   readonly head: Buffer;
   readonly response: ServerResponse;
-  /** Error listener until the connection is taken over. */
-  readonly onError: () => void;
   /** Finish listener, unless the connection is taken over. */
   readonly onFinish: () => void;
 }
@@ -32,12 +31,19 @@ const REQUIRED_HEADERS = { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' }
 const NO_HANDSHAKE = problem(400, 'The WebSocket handshake is not valid');
 const UPGRADE_WITH_BODY = problem(501, 'A request with a body cannot be upgraded');
 
+/** Wraps a request in order of its connection, see `limitPipelining`. */
+type InOrder = (request: IncomingMessage, response: ServerResponse, respond: () => void) => void;
+
 /**
- * Handles Node's `upgrade` event: turns it into an ordinary request, which is answered, or taken over by
- * `openSocket`.
+ * Handles Node's `upgrade` event: turns it into an ordinary request, which is answered, or taken over by `openSocket`.
+ * A request for another protocol than WebSocket is put back without the upgrade, because Node has dropped its body.
+ *
+ * @param resume Parses a connection again from the bytes put back.
  */
-export function asRequest(
+export function handleUpgrades(
+  inOrder: InOrder,
   respond: (request: IncomingMessage, response: ServerResponse) => void,
+  resume: (socket: Socket) => void,
 ): (request: IncomingMessage, network: Duplex, head: Buffer) => void {
   return (request, network, head) => {
     const response = new ServerResponse(request);
@@ -51,30 +57,23 @@ export function asRequest(
     response.once('finish', onFinish);
     const onError = () => void network.destroy();
     network.on('error', onError);
-    upgrades.set(request, { network, head, response, onError, onFinish });
-    respond(request, response);
+    upgrades.set(request, { network, head, response, onFinish });
+    inOrder(request, response, () => {
+      if (isWebSocket(request)) {
+        response.assignSocket(request.socket);
+        respond(request, response);
+        return;
+      }
+      network.off('error', onError);
+      network.unshift(Buffer.concat([withoutUpgrade(request), head]));
+      // This response stays unused.
+      response.emit('close');
+      resume(request.socket);
+    });
   };
 }
 
-/**
- * Returns whether a request asks for another protocol than WebSocket. It is then put back without the upgrade and
- * must be parsed again, because Node has dropped its body.
- */
-export function putBackUpgrade(request: IncomingMessage, response: ServerResponse): boolean {
-  const upgrade = upgrades.get(request);
-  if (!upgrade || request.headers.upgrade?.toLowerCase() === 'websocket') return false;
-  const { network, head, onError } = upgrade;
-  network.off('error', onError);
-  network.unshift(Buffer.concat([withoutUpgrade(request), head]));
-  // This response stays unused.
-  response.emit('close');
-  return true;
-}
-
-/** Attaches the response of an upgrade to its socket; no effect for other requests. */
-export function attach(request: IncomingMessage, response: ServerResponse): void {
-  if (upgrades.has(request)) response.assignSocket(request.socket);
-}
+const isWebSocket = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Returns why an upgrade is refused, regardless of the caller; `wanted` if the route is a WebSocket. */
 export function upgradeProblem(
@@ -84,7 +83,7 @@ export function upgradeProblem(
 ): Problem | undefined {
   const { headers, method } = request;
   if (!isSocketRoute) return upgrades.has(request) && hasBody(request) ? UPGRADE_WITH_BODY : undefined;
-  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return noUpgrade(response);
+  if (!upgrades.has(request)) return noUpgrade(response);
   if (headers['sec-websocket-version'] !== '13') return noUpgrade(response);
   const isKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   return method === 'GET' && isKey && !hasBody(request) ? undefined : NO_HANDSHAKE;

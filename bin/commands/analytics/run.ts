@@ -1,5 +1,5 @@
 /** Runs the commands of analytics: connects the stores, and maps exit codes and interrupts. */
-import { onEnd } from '../../../adapters/platform/process/signals.js';
+import { onEnd } from '../../../adapters/platform/process/shutdown.js';
 import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
 import { createImportBatchStore, type StoreImportBatch } from '../../../application/analytics/store-imported-hits.js';
 import type { Kernel } from '../../node/kernel.js';

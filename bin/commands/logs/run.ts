@@ -1,5 +1,5 @@
 /** Runs the commands of the log service: exit codes, interrupts and closed pipes. */
-import { onEnd } from '../../../adapters/platform/process/signals.js';
+import { onEnd } from '../../../adapters/platform/process/shutdown.js';
 import { type Call, type CommandSpec, INTERRUPTED, SOME_REJECTED } from '../command.js';
 import { Failed } from '../failure.js';
 import { printError } from '../output.js';

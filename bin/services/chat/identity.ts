@@ -10,7 +10,7 @@ import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
 import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/hardening/cross-site-guard.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';

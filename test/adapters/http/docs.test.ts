@@ -6,8 +6,7 @@ import { parse } from 'yaml';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { documentRoutes } from '../../../adapters/http/server/api-docs.js';
 import { type Listening, listen } from '../../../adapters/http/server/http-server.js';
-import { type ServicePolicy, sameOrigin } from '../../../adapters/http/server/policy.js';
-import { problem } from '../../../adapters/http/server/problem.js';
+import { problem, type ServicePolicy, sameOrigin } from '../../../adapters/http/server/policy.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { hasBrowser, startBrowser } from '../../support/browser.js';
 

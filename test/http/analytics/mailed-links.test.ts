@@ -1,7 +1,7 @@
 /** Limits of mailed sign-in links: callers notice nothing, and the operator's log names no address. */
 import { expect } from 'chai';
 import { authRoutes } from '../../../adapters/http/analytics/auth.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createBudget } from '../../../application/concurrency/limiters.js';
 import type { CommandContext } from '../../../application/ports/index.js';

@@ -1,7 +1,7 @@
 /** Requests for mailed links: limited for each network, with equal answers and timing. */
 import { expect } from 'chai';
 import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/magic-link.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { fakeClock } from '../../support/fake-clock.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { watchChunks } from '../../../adapters/http/hardening/body-limits.js';
+import { watchChunks } from '../../../adapters/http/hardening/connection-limits.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
 const TINY_CHUNK = '1\r\nx\r\n';

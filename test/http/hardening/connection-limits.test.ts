@@ -5,7 +5,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { createConnectionLimit, maxConnections } from '../../../adapters/http/hardening/connection-limits.js';
-import { networkOf } from '../../../adapters/http/server/client-address.js';
+import { networkOf } from '../../../adapters/http/server/client-network.js';
 import { type Budget, createBudget } from '../../../application/concurrency/limiters.js';
 import { serveTalk } from '../../adapters/realtime/websocket/toy-chat.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createCallerDigest } from '../../../adapters/http/meeting/routes.js';
 import { createSocketLimit } from '../../../adapters/http/meeting/socket-route.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 
 describe('meeting socket limits', () => {
   const address = '203.0.113.9';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { roomsPolicy } from '../../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../../adapters/http/rooms/routes.js';
-import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { rooms } from '../../../application/rooms/audience.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { ListenOptions } from '../../../../adapters/http/server/http-server.js';
-import type { ServicePolicy } from '../../../../adapters/http/server/policy.js';
-import { problem } from '../../../../adapters/http/server/problem.js';
+import { problem, type ServicePolicy } from '../../../../adapters/http/server/policy.js';
 import { type Route, route } from '../../../../adapters/http/server/route.js';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';

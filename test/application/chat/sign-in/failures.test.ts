@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
-import { networkOf } from '../../../../adapters/http/server/client-address.js';
+import { networkOf } from '../../../../adapters/http/server/client-network.js';
 import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
 import type { AuditEvent } from '../../../../domain/chat/audit-log.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
