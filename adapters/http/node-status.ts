@@ -96,7 +96,7 @@ export function createNodeStatus({ kernel, groups, feed, damaged = () => 0, unre
           const target = maxPosition(feed.last(service), kernel.projectionProgress.latestOf(service));
           const pending = atLeastZero(target - kernel.projectionProgress.position(name));
           const lag = status === 'live' ? pending : lagOf(await head, position);
-          return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };
+          return { name, version, collection, status, position, lag, owner: await owner };
         });
       });
       return Promise.all(statuses);
@@ -112,11 +112,3 @@ const lagOf = (head: bigint | undefined, position: bigint | undefined) =>
   head === undefined || position === undefined ? undefined : head - position;
 
 const atLeastZero = (lag: bigint) => (lag > 0n ? lag : 0n);
-
-function defined({ position, lag, owner }: Partial<ProjectionStatus>) {
-  return {
-    ...(position === undefined ? {} : { position }),
-    ...(lag === undefined ? {} : { lag }),
-    ...(owner === undefined ? {} : { owner }),
-  };
-}

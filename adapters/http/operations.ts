@@ -1,6 +1,6 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { Metrics } from '../platform/observability/metrics.js';
+import { equalsSecret } from './hardening/constant-time.js';
 import { isLocalHost } from './hardening/cross-site-guard.js';
 import { isLoopback } from './server/client-network.js';
 import { openapiRoute } from './server/openapi.js';
@@ -23,10 +23,10 @@ export interface ProjectionStatus {
   readonly name: string;
   readonly version: number;
   readonly collection: string;
-  readonly position?: bigint;
+  readonly position?: bigint | undefined;
   /** Distance from the head of the log, in positions. */
-  readonly lag?: bigint;
-  readonly owner?: string;
+  readonly lag?: bigint | undefined;
+  readonly owner?: string | undefined;
   readonly status: string;
 }
 
@@ -101,8 +101,8 @@ export function operationsRoutes(
         const projections = (await status.projections()).map(({ position, lag, ...rest }) => ({
           ...rest,
           // Positions have 64 bits, which JSON numbers lose in many clients.
-          ...(position === undefined ? {} : { position: String(position) }),
-          ...(lag === undefined ? {} : { lag: String(lag) }),
+          position: position?.toString(),
+          lag: lag?.toString(),
         }));
         return { status: 200, body: { projections } };
       },
@@ -126,13 +126,11 @@ const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Be
 const FOREIGN_HOST = problem(403, 'The Host header does not name this machine');
 
 function admitWith({ host, token }: OperationsAccess) {
-  const expected = token === undefined ? undefined : digest(token);
+  const isToken = equalsSecret(token);
   return ({ bearer, address, headers }: Request): undefined | Problem => {
-    if (expected && bearer !== undefined && timingSafeEqual(digest(bearer), expected)) return undefined;
+    if (bearer !== undefined && isToken(bearer)) return undefined;
     const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
     if (!isLoopback(address) || forwarded !== undefined) return DENIED;
     return isLocalHost(headers.host, host) ? undefined : FOREIGN_HOST;
   };
 }
-
-const digest = (token: string) => hash('sha256', token, 'buffer');

@@ -1,6 +1,6 @@
 /** Authenticates API requests by admin token or dashboard session cookie (RFC 6265). */
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { DashboardSession, Logins } from '../../../application/analytics/login.js';
+import { equalsSecret } from '../hardening/constant-time.js';
 import { isSameOrigin } from '../hardening/cross-site-guard.js';
 import { type Problem, problem } from '../server/policy.js';
 import type { Request } from '../server/route.js';
@@ -40,8 +40,6 @@ export function sessionTokenOf({ cookie = '' }: Request['headers']): string | un
 export const sessionCookie = (token: string, maxAgeSeconds: number, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? '; Secure' : ''}`;
 
-const digest = (text: string) => hash('sha256', text, 'buffer');
-
 type AdminRequest = Pick<Request, 'bearer' | 'headers' | 'method'>;
 
 export interface AdmissionDeps {
@@ -50,11 +48,10 @@ export interface AdmissionDeps {
   readonly appUrl: string | undefined;
 }
 
-/** Compares digests, so that the comparison takes constant time for any input. */
 export function createAdminAuthenticator({ adminToken, logins, appUrl }: AdmissionDeps) {
-  const expected = digest(adminToken);
+  const isAdminToken = equalsSecret(adminToken);
   return async ({ bearer, headers, method }: AdminRequest): Promise<Admin | Problem> => {
-    if (bearer !== undefined) return timingSafeEqual(digest(bearer), expected) ? ADMIN : UNAUTHORIZED;
+    if (bearer !== undefined) return isAdminToken(bearer) ? ADMIN : UNAUTHORIZED;
     const session = await logins.find(sessionTokenOf(headers));
     if (!session) return UNAUTHORIZED;
     if (!SAFE_METHODS.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;

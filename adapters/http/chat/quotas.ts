@@ -11,15 +11,7 @@ import {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-export interface ChatQuotas {
-  /** Changes of channels and of the own name. */
-  readonly changes: RouteQuota;
-  readonly uploads: RouteQuota;
-  /** Messages, replies, edits, pins and reactions of a user, in channels and conversations. */
-  readonly messages: RouteQuota;
-  readonly webhookMessages: RouteQuota;
-  readonly sessions: (userId: string) => Quota;
-}
+export type ChatQuotas = ReturnType<typeof createChatQuotas>;
 
 export interface ChatQuotaSettings {
   readonly 'chat.changesPerHour': number;
@@ -35,19 +27,21 @@ const quota = (perCaller: RateLimit, what: string, description: string): RouteQu
   description: `Too many ${description}, try again later`,
 });
 
-export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
+export function createChatQuotas(values: ChatQuotaSettings) {
   const perHour = (setting: keyof ChatQuotaSettings) => createRateLimit(values[setting], HOUR_MS);
   const perMinute = createRateLimit(values['chat.webhookMessagesPerMinute'], MINUTE_MS);
   const sessions = quota(perHour('chat.sessionsPerHour'), 'sessions', 'sessions opened or refreshed by this user');
   return {
+    /** Changes of channels and of the own name. */
     changes: quota(perHour('chat.changesPerHour'), 'changes', 'channels and names changed by this user'),
     uploads: quota(perHour('chat.uploadsPerHour'), 'uploads', 'files uploaded by this user'),
+    /** Messages, replies, edits, pins and reactions of a user, in channels and conversations. */
     messages: quota(
       createBurstLimit(values['chat.messagesPerMinute']),
       'messages',
       'messages, edits, pins and reactions by this user',
     ),
     webhookMessages: quota(perMinute, 'webhook-messages', 'messages by this webhook'),
-    sessions: (userId) => quotaOf(sessions, '', userId),
+    sessions: (userId: string): Quota => quotaOf(sessions, '', userId),
   };
 }

@@ -210,19 +210,24 @@ const tooManyChunks = problem(400, 'The body is sent in too many small chunks');
 /** Closes the connection, as the rest of the body is not awaited. */
 const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
 
-/** Watches a body while something else reads it, until the returned function is called. May reject repeatedly. */
+/** Watches a body while something else reads it, until it rejects or the returned function is called. */
 export function watchBody(
   request: IncomingMessage,
   reject: (problem: Problem) => void,
   after: After | undefined,
   onChunk: (bytes: number) => void = () => {},
 ): () => void {
-  const unwatchChunks = watchChunks(request, { onChunk, onTooMany: () => reject(tooManyChunks) });
-  const unwatchProgress = watchProgress(request.socket, () => reject(tooSlow), after);
-  return () => {
+  const stop = (problem: Problem) => {
+    unwatch();
+    reject(problem);
+  };
+  const unwatchChunks = watchChunks(request, { onChunk, onTooMany: () => stop(tooManyChunks) });
+  const unwatchProgress = watchProgress(request.socket, () => stop(tooSlow), after);
+  const unwatch = () => {
     unwatchProgress();
     unwatchChunks();
   };
+  return unwatch;
 }
 
 /** Discards the rest of a body that was already answered; the connection is kept while it arrives. */
@@ -235,7 +240,7 @@ export function drainBody(request: IncomingMessage, after: After | undefined): v
 
 export interface ChunkListener {
   onChunk(bytes: number): void;
-  /** Too many chunks for so few bytes; called again for each further chunk. */
+  /** Too many chunks for so few bytes. */
   onTooMany(): void;
 }
 

@@ -1,5 +1,5 @@
 /** Authenticates callers of the log service: API token or basic credentials for all, producer tokens for ingest. */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { equalsSecret } from '../hardening/constant-time.js';
 import { type Problem, problem } from '../server/policy.js';
 import type { Request, Route } from '../server/route.js';
 import { LOG_SECURITY } from './policy.js';
@@ -24,14 +24,6 @@ const INGEST_ONLY = problem(403, 'This token can only send records');
 const BEARER = /^bearer\b/i;
 const DEFAULT_PRODUCER = 'default';
 
-export interface LogAdmission {
-  ingest(request: Request): LogCaller | Problem;
-  query(request: Request): LogCaller | Problem;
-  readonly security: readonly string[];
-  readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
-  readonly signIn: string;
-}
-
 export const withProducerRejection = (route: Route): Route => ({
   ...route,
   answers: {
@@ -41,13 +33,13 @@ export const withProducerRejection = (route: Route): Route => ({
 });
 
 /** Without token and password, anyone has full access, except senders of a wrong bearer token, who rely on it. */
-export function createLogAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
+export function createLogAdmission({ apiToken, username, password, producers }: Credentials) {
   const bearer = apiToken !== undefined;
   const basic = username !== undefined && password !== undefined;
   const open = !bearer && !basic;
-  const tokens = producers.map(({ id, token }) => ({ id, matches: equals(token) }));
-  const isApiToken = equals(apiToken);
-  const [isUsername, isPassword] = [equals(username), equals(password)];
+  const tokens = producers.map(({ id, token }) => ({ id, matches: equalsSecret(token) }));
+  const isApiToken = equalsSecret(apiToken);
+  const [isUsername, isPassword] = [equalsSecret(username), equalsSecret(password)];
 
   const producerOf = (request: Request) => {
     const { bearer: token } = request;
@@ -69,16 +61,16 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
   }
 
   return {
-    ingest(request) {
+    ingest(request: Request): LogCaller | Problem {
       const producerId = producerOf(request);
       if (producerId !== undefined) return { actor: producerId, producerId };
       return authenticate(request) ?? UNAUTHORIZED;
     },
-    query(request) {
+    query(request: Request): LogCaller | Problem {
       const producerId = open ? undefined : producerOf(request);
       return producerId === undefined ? (authenticate(request) ?? UNAUTHORIZED) : INGEST_ONLY;
     },
-    security: open ? [] : LOG_SECURITY,
+    security: open ? [] : [...LOG_SECURITY],
     mode: { required: !open, bearer, basic },
     signIn: signIn(bearer, basic, producers.length > 0),
   };
@@ -100,10 +92,3 @@ const READING_OPEN =
   'set logs.apiToken to prevent that';
 
 const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });
-
-/** Compares in constant time; a secret that is not configured equals nothing. */
-function equals(secret: string | undefined): (input: string) => boolean {
-  const digest = (text: string) => hash('sha256', text, 'buffer');
-  const expected = digest(secret ?? '');
-  return (input) => timingSafeEqual(digest(input), expected) && secret !== undefined;
-}

@@ -1,6 +1,6 @@
 /** All routes of the log service except those of alerting. */
 import type { Route } from '../server/route.js';
-import { type LogAdmission, withProducerRejection } from './admission.js';
+import { type createLogAdmission, withProducerRejection } from './admission.js';
 import { type HealthDeps, healthRoute } from './health.js';
 import { type IngestRouteDeps, ingestRoute } from './ingest.js';
 import { type QueryRouteDeps, queryRoutes } from './query.js';
@@ -9,7 +9,7 @@ import { type ReindexRouteDeps, reindexRoutes } from './reindex.js';
 type Without<Deps> = Omit<Deps, 'admit' | 'security'>;
 
 export interface LogsDeps extends Without<IngestRouteDeps>, Without<QueryRouteDeps>, Without<ReindexRouteDeps> {
-  readonly admission: LogAdmission;
+  readonly admission: ReturnType<typeof createLogAdmission>;
   readonly health: HealthDeps;
 }
 

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../../application/ports/index.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { networkOf, quotaOf, type RateLimit } from '../server/client-network.js';
 import { type Problem, problem } from '../server/policy.js';
-import { type Route, route } from '../server/route.js';
+import { route } from '../server/route.js';
 import { clientMessages, PER_SECOND, serverMessages } from './message-schemas.js';
 import { type CallerDigest, createRoomQuota } from './routes.js';
 import type { TakenSeat } from './socket-seat.js';
@@ -14,7 +14,7 @@ import { createSocketSession } from './socket-session.js';
 import type { SocketSessionDeps } from './socket-session-deps.js';
 
 export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | 'isClosing'> {
-  readonly socketLimit: SocketLimit;
+  readonly socketLimit: ReturnType<typeof createSocketLimit>;
   readonly callerOf: CallerDigest;
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
@@ -33,15 +33,7 @@ const SEAT_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>([
 /** Events of participants who came back with their `resumeToken`. */
 const RETURN_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>(['ParticipantReturned', 'ParticipantRejoined']);
 
-export interface Signaling {
-  readonly route: Route;
-  /** Handles an event; must be called before the relay receives it. */
-  onEvent(event: { readonly type: string; readonly data: unknown }): void;
-  /** Marks the process as stopping: connections that end from now on are not recorded as departures. */
-  close(): void;
-}
-
-export function createSignaling(deps: SignalingDeps): Signaling {
+export function createSignaling(deps: SignalingDeps) {
   const { socketLimit, callerOf, observe, limitCreates, limitUnknown, actions, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const chatRates = createRateLimiters(() => createTokenBucket(CHAT_BYTES, deps.monotonic));
@@ -71,7 +63,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   }
 
   return {
-    onEvent({ type, data }) {
+    /** Handles an event; must be called before the relay receives it. */
+    onEvent({ type, data }: { readonly type: string; readonly data: unknown }) {
       if (type === 'ConnectionLost') return restoreIfConnected(data as RoomEvent<'ConnectionLost'>['data']);
       if (!SEAT_EVENTS.has(type)) return;
       const { roomId, participantId, node, seat: id } = data as SeatEvent['data'];
@@ -90,7 +83,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         if (each.id === id) each.welcome();
         else each.yield();
     },
-    close() {
+    /** Marks the process as stopping: connections that end from now on are not recorded as departures. */
+    close(): void {
       isClosing = true;
     },
     route: route({
@@ -139,25 +133,17 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   };
 }
 
-/** Limits WebSocket connections per network: new ones per minute, and concurrent ones. */
-export interface SocketLimit {
-  /** For `Route.admit`: counts a connection attempt, or returns the problem that refuses it. */
-  admit(address: string): Promise<Problem | undefined>;
-  /** Counts an open connection. Call the returned function once when it is closed. */
-  trackConnection(address: string): () => void;
-}
-
 const OPEN_RETRY_MS = 60_000;
 
-/** A network that tried too many unknown rooms has to wait; one at `maxOpen` spends nothing of its connection rate. */
-export function createSocketLimit(
-  connectRate: RateLimit,
-  maxOpen: number,
-  unknownRooms: Pick<RateLimit, 'wait'>,
-): SocketLimit {
+/**
+ * Limits WebSocket connections per network: new ones per minute, and concurrent ones. A network that tried too many
+ * unknown rooms has to wait; one at `maxOpen` spends nothing of its connection rate.
+ */
+export function createSocketLimit(connectRate: RateLimit, maxOpen: number, unknownRooms: Pick<RateLimit, 'wait'>) {
   const open = new Map<string, number>();
   return {
-    async admit(address) {
+    /** For `Route.admit`: counts a connection attempt, or returns the problem that refuses it. */
+    async admit(address: string): Promise<Problem | undefined> {
       if ((open.get(networkOf(address)) ?? 0) >= maxOpen)
         return problem(429, 'Too many open connections from your address', {
           retryAfterMs: OPEN_RETRY_MS,
@@ -167,7 +153,8 @@ export function createSocketLimit(
         ? undefined
         : problem(429, 'Too many requests, try again later', { retryAfterMs });
     },
-    trackConnection(address) {
+    /** Counts an open connection. Call the returned function once when it is closed. */
+    trackConnection(address: string): () => void {
       const network = networkOf(address);
       open.set(network, (open.get(network) ?? 0) + 1);
       return () => {

@@ -24,18 +24,7 @@ export interface RequestDeps {
 
 type Query = { readonly [name: string]: unknown };
 
-/** A request with a body that is set later, as `admit` runs before it is read. */
-export interface PendingRequest extends Request<unknown, Query> {
-  query: Query;
-  body: unknown;
-  /** The raw body or its digest, to compare repeated requests. */
-  bytes: Buffer;
-  received: ReceivedBlobs;
-  /** Aborts the signal after a timeout, when the pending work is no longer needed. */
-  abort(): void;
-}
-
-const NO_BYTES = Buffer.alloc(0);
+const NO_BYTES: Buffer = Buffer.alloc(0);
 const NONE_RECEIVED: ReceivedBlobs = new Map();
 
 export function createRequest(
@@ -51,15 +40,19 @@ export function createRequest(
   if (isProblem(idempotencyKey)) return idempotencyKey;
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
-  return new Pending(params, requestId, headers, idempotencyKey, ifPosition, ctx, deps, quota);
+  return new PendingRequest(params, requestId, headers, idempotencyKey, ifPosition, ctx, deps, quota);
 }
 
-/** A class for speed: creating an object literal with these getters takes several times as long. */
-class Pending implements PendingRequest {
+/**
+ * A request with a body that is set later, as `admit` runs before it is read. A class for speed: creating an object
+ * literal with these getters takes several times as long.
+ */
+export class PendingRequest implements Request<unknown, Query> {
   readonly method: string;
   readonly path: string;
   query: Query;
   body: unknown = undefined;
+  /** The raw body or its digest, to compare repeated requests. */
   bytes = NO_BYTES;
   received = NONE_RECEIVED;
   readonly #ctx: Context;
@@ -120,6 +113,7 @@ class Pending implements PendingRequest {
     return this.#abortController.signal;
   }
 
+  /** Aborts the signal after a timeout, when the pending work is no longer needed. */
   abort() {
     this.#abortController?.abort();
   }

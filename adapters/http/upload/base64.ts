@@ -7,14 +7,7 @@ const PAD = 0x3d;
 /** Characters of base64url, which is a different encoding. */
 const BASE64URL_CHARACTERS: readonly number[] = [0x2d, 0x5f];
 
-export interface Base64 {
-  /** Returns newly decoded bytes; undefined for invalid base64. */
-  push(text: Buffer): Buffer | undefined;
-  /** Returns the last bytes; undefined if the input is incomplete. */
-  end(): Buffer | undefined;
-}
-
-export function createBase64(): Base64 {
+export function createBase64() {
   /** The input so far, while it may still be a data URL prefix. */
   let prefix: Buffer | undefined = NOTHING;
   /** Fewer than four characters, completed by the next chunk. */
@@ -50,14 +43,16 @@ export function createBase64(): Base64 {
   }
 
   return {
-    push(text) {
+    /** Returns newly decoded bytes; undefined for invalid base64. */
+    push(text: Buffer): Buffer | undefined {
       if (prefix === undefined) return decode(text);
       const rest = skipPrefix(text);
       if (rest === undefined) return NOTHING;
       prefix = undefined;
       return decode(rest);
     },
-    end() {
+    /** Returns the last bytes; undefined if the input is incomplete. */
+    end(): Buffer | undefined {
       // Input shorter than `data:` has not been decoded yet.
       const first = prefix === undefined ? NOTHING : decode(prefix);
       if (first === undefined || carry.length === 1) return undefined;

@@ -6,20 +6,23 @@ import type { Context } from 'koa';
 import type { After, Reservation } from '../../../application/concurrency/index.js';
 import type { IncomingBlob, Receiving } from '../../../application/secrets/index.js';
 import { watchBody } from '../hardening/connection-limits.js';
-import { announcedBody, DEFAULT_LIMIT, incomplete, notGzip, parse, type ReadResult, tooLarge } from '../server/body.js';
+import {
+  announcedBody,
+  BodyRefused,
+  DEFAULT_LIMIT,
+  incomplete,
+  notGzip,
+  parse,
+  type ReadResult,
+  tooLarge,
+} from '../server/body.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { isProblem, type Problem, problem } from '../server/policy.js';
 import type { ReceivedBlobs, Uploads } from '../server/route.js';
 import { createBase64 } from './base64.js';
 import { createMemberScanner, type MemberSink, RestTooLarge } from './json-member-scanner.js';
 
-export interface ReadUpload {
-  readonly received: ReceivedBlobs;
-  /** Resolves with a digest of the body as `bytes`. Call `drop` at the end of the request in any case. */
-  read(): Promise<ReadResult | Problem>;
-  /** Deletes received members that the handler did not take over. */
-  drop(): Promise<void>;
-}
+export type ReadUpload = ReturnType<ReturnType<typeof createUploadReader>>;
 
 /** Maximum bytes of the JSON without its large members. */
 const MAX_REST_BYTES = 64 * 1024;
@@ -27,15 +30,12 @@ const CHUNK_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 /** @param limit Maximum bytes of the whole body, decompressed; more is answered 413. */
-export function createUploadReader(
-  { members, receive }: Uploads,
-  limit = DEFAULT_LIMIT,
-  after?: After,
-): (ctx: Context, reservation: Reservation) => ReadUpload {
-  return (ctx, reservation) => {
+export function createUploadReader({ members, receive }: Uploads, limit = DEFAULT_LIMIT, after?: After) {
+  return (ctx: Context, reservation: Reservation) => {
     const received = new Map<string, IncomingBlob>();
     let current: Receiving | undefined;
-    const drop = async () => {
+    /** Deletes received members that the handler did not take over; to be called at the end of the request in any case. */
+    const drop = async (): Promise<void> => {
       await current?.drop();
       for (const each of received.values()) await each.drop();
     };
@@ -45,15 +45,15 @@ export function createUploadReader(
       let base64 = createBase64();
       let remaining = 0;
       const write = async (bytes: Buffer | undefined) => {
-        if (!bytes) throw new UploadRejected(problem(400, `${name} must be base64`));
+        if (!bytes) throw new BodyRefused(problem(400, `${name} must be base64`));
         remaining -= bytes.length;
-        if (remaining < 0) throw new UploadRejected(problem(400, `${name} must be at most ${members[name]} bytes`));
+        if (remaining < 0) throw new BodyRefused(problem(400, `${name} must be at most ${members[name]} bytes`));
         if (bytes.length > 0) await current?.write(bytes);
       };
       return {
         async begin(member) {
           name = member;
-          if (received.has(name)) throw new UploadRejected(problem(400, `${name} must be given once`));
+          if (received.has(name)) throw new BodyRefused(problem(400, `${name} must be given once`));
           base64 = createBase64();
           remaining = members[name] ?? 0;
           current = await receive();
@@ -68,6 +68,7 @@ export function createUploadReader(
       };
     }
 
+    /** Resolves with a digest of the body as `bytes`. */
     async function read(): Promise<ReadResult | Problem> {
       const announced = announcedBody(ctx.req, limit);
       if (!announced) return { bytes: NO_BYTES, json: {} };
@@ -80,7 +81,7 @@ export function createUploadReader(
       let size = 0;
       const failure = await forEachChunk(ctx, announced.isCompressed, after, async (bytes) => {
         size += bytes.length;
-        if (size > limit) throw new UploadRejected(tooLarge);
+        if (size > limit) throw new BodyRefused(tooLarge);
         digest?.update(bytes);
         await scanner.feed(bytes);
       });
@@ -89,15 +90,8 @@ export function createUploadReader(
       return isProblem(rest) ? rest : { bytes: digest?.digest() ?? NO_BYTES, json: rest.json };
     }
 
-    return { received, read, drop };
+    return { received: received as ReceivedBlobs, read, drop };
   };
-}
-
-class UploadRejected extends Error {
-  override readonly name = 'UploadRejected';
-  constructor(readonly problem: Problem) {
-    super(problem.error);
-  }
 }
 
 /** Processes a body chunk by chunk with backpressure. Resolves with the reason if it was not read completely. */
@@ -110,7 +104,7 @@ async function forEachChunk(
   const source: Readable & NodeJS.WritableStream = isCompressed
     ? createGunzip({ chunkSize: CHUNK_BYTES })
     : new PassThrough({ highWaterMark: CHUNK_BYTES });
-  const abort = (reason: Problem) => source.destroy(new UploadRejected(reason));
+  const abort = (reason: Problem) => source.destroy(new BodyRefused(reason));
   const onClose = () => {
     if (!req.complete) abort(incomplete);
   };
@@ -121,7 +115,7 @@ async function forEachChunk(
     for await (const chunk of source as AsyncIterable<Buffer>) await process(chunk);
     return undefined;
   } catch (error) {
-    if (error instanceof UploadRejected) return error.problem;
+    if (error instanceof BodyRefused) return error.problem;
     if (error instanceof RestTooLarge) return tooLarge;
     if (isCompressed && error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
       return notGzip;

@@ -2,9 +2,8 @@
 import type { Rule, Settings, ValuesOf } from '../../../application/config/setting.js';
 import { ConfigError, type Origin } from './config-error.js';
 import { readConfigFile } from './config-file.js';
-import { parseText } from './parse-text.js';
 import { byName, envNames, flagNames, suggestion } from './setting-names.js';
-import { type Entry, validateValues } from './validate.js';
+import { type Entry, parseText, validateValues } from './values.js';
 
 export interface Sources {
   /** Values by flag name, such as `--rooms-port`. */
@@ -83,24 +82,25 @@ function* readFileValues(
 const isSection = (settings: Settings, key: string) => Object.keys(settings).some((each) => each.startsWith(`${key}.`));
 
 function* readEnvironment(settings: Settings, env: Sources['env']): Generator<[string, SourcedValue]> {
-  const keys = byName(settings, envNames);
-  for (const [name, text] of Object.entries(env)) {
-    const origin: Origin = { from: 'environment', name };
-    const key = keys.get(name);
-    if (key === undefined) {
-      if (!name.startsWith('ANNALS_')) continue;
-      throw new ConfigError(name, `is not a setting${suggestion(name, keys.keys())}`, { from: 'environment' });
-    }
-    if (text !== undefined) yield [key, { value: parseText(key, settings[key]!, text, origin), origin }];
-  }
+  const names = byName(settings, envNames);
+  const own = Object.entries(env).filter(([name]) => names.has(name) || name.startsWith('ANNALS_'));
+  yield* readTexts(settings, names, own, 'environment');
 }
 
-function* readFlags(settings: Settings, flags: Sources['flags']): Generator<[string, SourcedValue]> {
-  const keys = byName(settings, flagNames);
-  for (const [name, text] of Object.entries(flags)) {
-    const origin: Origin = { from: 'flag', name };
+const readFlags = (settings: Settings, flags: Sources['flags']) =>
+  readTexts(settings, byName(settings, flagNames), Object.entries(flags), 'flag');
+
+/** @param keys Keys of settings by name. */
+function* readTexts(
+  settings: Settings,
+  keys: ReadonlyMap<string, string>,
+  texts: Iterable<[name: string, text: string | undefined]>,
+  from: 'environment' | 'flag',
+): Generator<[string, SourcedValue]> {
+  for (const [name, text] of texts) {
+    const origin: Origin = { from, name };
     const key = keys.get(name);
     if (key === undefined) throw new ConfigError(name, `is not a setting${suggestion(name, keys.keys())}`, origin);
-    yield [key, { value: parseText(key, settings[key]!, text, origin), origin }];
+    if (text !== undefined) yield [key, { value: parseText(key, settings[key]!, text, origin), origin }];
   }
 }

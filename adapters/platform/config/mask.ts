@@ -1,5 +1,5 @@
 /** Masks secrets, and credentials inside URLs. */
-import type { Entry } from './validate.js';
+import type { Entry } from './values.js';
 
 export const MASK = '********';
 

@@ -7,44 +7,14 @@ import type { ClusterObserver } from '../../cluster/cluster.js';
 import type { ResponseRecord } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
 
+type Progress = bigint | undefined;
+
 /** Reports an append before its command is answered. */
 type OnAppended = (stream: string, position: Position, events: number) => void;
 
-export interface Metrics {
-  answered(answered: ResponseRecord): void;
-  /** Returns a function that counts appended events, by the service in the stream's name, and passes them on. */
-  countAppended(next: OnAppended): OnAppended;
-  conflicted(stream: string): void;
-  /** Sets the progress of a projection; `lag` in positions. */
-  projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
-  /** Returns the observer of a service's relay. */
-  relay(service: string): RelayObserver;
-  /** Returns a counter of ephemeral messages between clients of a service. */
-  live(service: string): () => void;
-  /** Observer of cluster messages. */
-  readonly cluster: ClusterObserver;
-  /** Returns gauges of a service's WebSockets; each call is a change of the number. */
-  sockets(service: string): { open(change: number): void; slowed(change: number): void };
-  /** Counts encrypted data that can never be decrypted and is shown as erased. */
-  countUndecryptable(): void;
-  /** Sets the source of the number of damaged events; read on each scrape. */
-  damaged(count: () => number): void;
-  /** Sets the source of the engines' memory use in bytes; read on each scrape. */
-  engines(memory: () => ReadonlyMap<string, number>): void;
-  /** Counts a side effect (mail, webhook, follow-up command) that is done. */
-  reacted(reaction: string): void;
-  /** Sets the source of the clock skew: ms ahead of the event store; read on each scrape. */
-  clock(ahead: () => number | undefined): void;
-  /** Adds a cache, measured on each scrape. */
-  cache(cache: Cache): void;
-  /** Adds a budget, measured on each scrape. */
-  budget(budget: Level): void;
-  /** Returns all metrics in the Prometheus text format. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -172,57 +142,72 @@ export function createMetrics(): Metrics {
   );
 
   return {
-    answered({ service, method, route, status, ms }) {
+    answered({ service, method, route, status, ms }: ResponseRecord): void {
       requests.inc({ service, method, route, status: String(status) });
       durations.observe({ service, method, route }, ms / 1000);
     },
-    countAppended: (next) => (stream, position, events) => {
-      appended.inc({ service: serviceOf(stream) }, events);
-      next(stream, position, events);
-    },
-    conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
-    projection(projection, { position, lag }) {
-      // Removes unknown values, so that no old value remains.
+    /** Returns a function that counts appended events, by the service in the stream's name, and passes them on. */
+    countAppended:
+      (next: OnAppended): OnAppended =>
+      (stream, position, events) => {
+        appended.inc({ service: serviceOf(stream) }, events);
+        next(stream, position, events);
+      },
+    conflicted: (stream: string): void => conflicts.inc({ service: serviceOf(stream) }),
+    /** Sets the progress of a projection; `lag` in positions. Removes unknown values, so that no old value remains. */
+    projection(projection: string, { position, lag }: { readonly position?: Progress; readonly lag?: Progress }): void {
       if (position === undefined) positions.remove({ projection });
       else positions.set({ projection }, Number(position));
       if (lag === undefined) lags.remove({ projection });
       else lags.set({ projection }, Number(lag));
     },
-    relay: (service) => ({
+    /** Returns the observer of a service's relay. */
+    relay: (service: string): RelayObserver => ({
       connected: (total) => connections.set({ service }, total),
       sent: frames(service),
       cut: () => cuts.inc({ service }),
     }),
+    /** Returns a counter of ephemeral messages between clients of a service. */
     live,
-    sockets: (service) => ({
-      open: (change) => open.inc({ service }, change),
-      slowed: (change) => slowed.inc({ service }, change),
+    /** Returns gauges of a service's WebSockets; each call is a change of the number. */
+    sockets: (service: string) => ({
+      open: (change: number): void => open.inc({ service }, change),
+      slowed: (change: number): void => slowed.inc({ service }, change),
     }),
+    /** Observer of cluster messages. */
     cluster: {
-      connected: (total) => nodes.set(total),
+      connected: (total: number) => nodes.set(total),
       messageSent: () => clusterSent.inc(),
       messageLost: () => clusterLost.inc(),
-    },
-    countUndecryptable: () => unopened.inc(),
-    damaged(count) {
+    } satisfies ClusterObserver,
+    /** Counts encrypted data that can never be decrypted and is shown as erased. */
+    countUndecryptable: (): void => unopened.inc(),
+    /** Sets the source of the number of damaged events; read on each scrape. */
+    damaged(count: () => number): void {
       damaged = count;
     },
-    engines(memory) {
+    /** Sets the source of the engines' memory use in bytes; read on each scrape. */
+    engines(memory: () => ReadonlyMap<string, number>): void {
       engines = memory;
     },
-    clock(ahead) {
+    /** Sets the source of the clock skew: ms ahead of the event store; read on each scrape. */
+    clock(ahead: () => number | undefined): void {
       aheadMs = ahead;
     },
-    cache(cache) {
+    /** Adds a cache, measured on each scrape. */
+    cache(cache: Cache): void {
       caches.push(cache);
       limits.set({ cache: cache.name }, cache.limitBytes);
     },
-    budget(budget) {
+    /** Adds a budget, measured on each scrape. */
+    budget(budget: Level): void {
       budgets.push(budget);
       sizes.set({ budget: budget.name }, budget.limit);
     },
-    reacted: (reaction) => reactions.inc({ reaction, outcome: 'done' }),
-    text: () => registry.metrics(),
+    /** Counts a side effect (mail, webhook, follow-up command) that is done. */
+    reacted: (reaction: string): void => reactions.inc({ reaction, outcome: 'done' }),
+    /** Returns all metrics in the Prometheus text format. */
+    text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
 }

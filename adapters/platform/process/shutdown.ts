@@ -1,7 +1,38 @@
-/** Shuts the process down: in order on the first signal, immediately on a later one. */
+/** Signals that end a process, and its shutdown: in order on the first signal, immediately on a later one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../application/ports/index.js';
-import { onEnd, type Signals } from './signals.js';
+
+type EndSignal = 'SIGINT' | 'SIGTERM';
+
+/** Source of the signals; the process, except in tests. */
+export interface Signals {
+  on(signal: EndSignal, listener: () => void): unknown;
+  off(signal: EndSignal, listener: () => void): unknown;
+}
+
+/** Milliseconds within which signals count as one: npm and supervisors forward them, so one Ctrl-C arrives twice. */
+const REPEAT_MS = 1000;
+
+/** `onFirst` is called once; `onRepeated` for later signals. Returns a function that removes the listeners. */
+export function onEnd(
+  onFirst: () => void,
+  onRepeated: () => void,
+  { host = process, now = () => performance.now() }: { host?: Signals; now?: (() => number) | undefined } = {},
+): () => void {
+  let firstAt: number | undefined;
+  const listen = () => {
+    if (firstAt === undefined) {
+      firstAt = now();
+      onFirst();
+    } else if (now() - firstAt >= REPEAT_MS) onRepeated();
+  };
+  host.on('SIGINT', listen);
+  host.on('SIGTERM', listen);
+  return () => {
+    host.off('SIGINT', listen);
+    host.off('SIGTERM', listen);
+  };
+}
 
 export interface Step {
   readonly name: string;
@@ -62,7 +93,7 @@ export function installShutdown(options: ShutdownOptions): () => void {
       host.exit(failed ? 1 : code);
     });
   };
-  onEnd(() => stop(0), stopNow, { host, ...(now && { now }) });
+  onEnd(() => stop(0), stopNow, { host, now });
   return () => stop(1);
 }
 

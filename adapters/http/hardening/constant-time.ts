@@ -1,4 +1,5 @@
-/** Stops timing attacks: delays responses to multiples of a step, so that their duration does not reveal what was found. */
+/** Stops timing attacks: the duration of a response or comparison reveals neither what was found nor part of a secret. */
+import { hash, timingSafeEqual } from 'node:crypto';
 import { type After, systemTimer } from '../../../application/concurrency/index.js';
 
 export interface StepTime {
@@ -22,4 +23,11 @@ export async function quantizeDuration<Answer>(
   } finally {
     await new Promise<void>((resolve) => void after(STEP_MS - ((now() - startedAt) % STEP_MS), resolve));
   }
+}
+
+/** Returns a check of texts against a secret; a secret that is not configured equals nothing. */
+export function equalsSecret(secret: string | undefined): (input: string) => boolean {
+  const digest = (text: string) => hash('sha256', text, 'buffer');
+  const expected = digest(secret ?? '');
+  return (input) => timingSafeEqual(digest(input), expected) && secret !== undefined;
 }
