@@ -1,4 +1,5 @@
 /** Streamed JSON answers: limited concurrency, and each releases its budget however it ends. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { sendJsonStream } from '../../../adapters/http/chat/stream-download.js';
 import { createBudget } from '../../../application/concurrency/limiters.js';
@@ -37,7 +38,7 @@ describe('streamed JSON answer', () => {
     expect(read.join('')).to.equal('[1,2]');
     const cyd = await expectStarted(budget, 'cyd');
     for (const reader of [bob, cyd]) await reader.return!();
-    expect(budget.used()).to.equal(0);
+    await eventually(() => expect(budget.used()).to.equal(0));
   });
 
   it('fails completely and releases its budget when its beginning cannot be read', async () => {
