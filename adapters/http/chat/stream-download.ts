@@ -10,7 +10,7 @@ import { overBudgetProblem } from '../server/budgets.js';
 import { selectRange } from '../server/byte-range.js';
 import { isProblem, type Problem } from '../server/policy.js';
 import type { Request } from '../server/route.js';
-import { startStream, streamedJson } from '../server/streamed-json.js';
+import { streamedJson } from '../server/streamed-json.js';
 
 /** If opened as a document: no scripts and no loading; inline styles only, for SVG. */
 const SANDBOX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -52,7 +52,7 @@ export async function sendDownload(
   const shortage = reservation.acquire(1);
   if (shortage) return overBudgetProblem(shortage);
   // Reads the first chunk before the status is sent, to answer unreadable files with an error.
-  const content = await startStream(read(from, to), reservation.release, signal).catch((error) => {
+  const content = await readFirstChunk(read(from, to), reservation.release, signal).catch((error) => {
     if (!(error instanceof NotStored)) throw error;
     logger.error({ err: error, sha256 }, 'a file is missing or damaged in the file store; answered 404');
     return fileNotFound;
@@ -80,8 +80,46 @@ export async function sendJsonStream(
   const reservation = budget.reserve(userId);
   const shortage = reservation.acquire(JSON_COST);
   if (shortage) return overBudgetProblem(shortage);
-  const content = await startStream(pieces(), reservation.release, signal);
+  const content = await readFirstChunk(pieces(), reservation.release, signal);
   return { ...streamedJson(() => content), ...consistency };
+}
+
+/**
+ * Reads the first chunk, then returns all chunks.
+ *
+ * @param release Called when no more chunks will be read: at the end, on errors, and on abort, since the response is not
+ *   read after a disconnect or timeout.
+ */
+async function readFirstChunk<Chunk>(
+  chunks: AsyncIterable<Chunk>,
+  release: () => void,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Chunk>> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first: IteratorResult<Chunk> | undefined;
+  try {
+    first = await iterator.next();
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const next = async () => {
+    const result = first ?? (await iterator.next());
+    first = undefined;
+    if (result.done) release();
+    return result;
+  };
+  const end = async (): Promise<IteratorResult<Chunk>> => {
+    release();
+    first = undefined;
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  // Errors while ending the source are irrelevant then.
+  const drop = () => void end().catch(() => {});
+  if (signal.aborted) drop();
+  else signal.addEventListener('abort', drop, { once: true });
+  return { [Symbol.asyncIterator]: () => ({ next, return: end, throw: end }) };
 }
 
 /** Characters that RFC 5987 requires to be percent-encoded. */

@@ -7,7 +7,7 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { networkOf } from '../server/client-network.js';
 import { type Route, route } from '../server/route.js';
-import { startStream, streamedJson } from '../server/streamed-json.js';
+import { streamedJson } from '../server/streamed-json.js';
 import { attendanceReport } from './schemas.js';
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
@@ -36,21 +36,29 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
       const reservation = budget.reserve(network);
       const shortage = reservation.acquire(1);
       if (shortage) return overBudgetProblem(shortage);
-      let isStreamed = false;
+      let isSent = false;
       try {
         const report = await attendance(roomId, bearer, network);
         if (isRejection(report)) return report;
         const { visits, position, ...meeting } = report;
-        const chunks = serializeReport(meeting, visits());
-        if (method === 'HEAD') return { ...streamedJson(() => chunks, NO_STORE), position };
-        isStreamed = true;
-        const content = await startStream(chunks, reservation.release, signal);
-        return { ...streamedJson(() => content, NO_STORE), position };
+        // After a disconnect or a timeout the body is never streamed, so the abort releases the reservation.
+        signal.addEventListener('abort', reservation.release, { once: true });
+        isSent = method !== 'HEAD' && !signal.aborted;
+        const content = () => withCleanup(serializeReport(meeting, visits()), reservation.release);
+        return { ...streamedJson(content, NO_STORE), position };
       } finally {
-        if (!isStreamed) reservation.release();
+        if (!isSent) reservation.release();
       }
     },
   });
+
+async function* withCleanup<Each>(all: AsyncIterable<Each>, cleanup: () => void): AsyncGenerator<Each> {
+  try {
+    yield* all;
+  } finally {
+    cleanup();
+  }
+}
 
 async function* serializeReport(meeting: object, visits: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   yield* streamList(`${JSON.stringify(meeting).slice(0, -1)},"participants":`, visits);

@@ -1,6 +1,4 @@
-/** Responds with content that is generated as the client reads it, to bound memory and CPU time. */
-import { once } from 'node:events';
-import { Readable } from 'node:stream';
+/** Responds with JSON that is generated as the client reads it, to bound memory and CPU time. */
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
 import { type Bytes, JSON_TYPE, type Reply } from './answer.js';
@@ -13,31 +11,6 @@ export const streamedJson = (chunks: Bytes['content'], headers?: Reply['headers'
   headers: { ...headers, 'Content-Type': JSON_TYPE },
   bytes: { content: chunks },
 });
-
-/**
- * Reads the first chunk, so that an error there is answered as one.
- *
- * @param release Called when no more chunks will be read: at the end, on errors, and on abort, since the response is not
- *   read after a disconnect or timeout.
- */
-export async function startStream(
-  chunks: AsyncIterable<string | Uint8Array>,
-  release: () => void,
-  signal: AbortSignal,
-): Promise<AsyncIterable<Uint8Array>> {
-  const stream = Readable.from(chunks, { objectMode: false });
-  stream.once('close', release);
-  await once(stream, 'readable');
-  // Later errors reach the reader of the stream.
-  stream.on('error', () => {});
-  const drop = () => {
-    release();
-    stream.destroy();
-  };
-  if (signal.aborted) drop();
-  else signal.addEventListener('abort', drop, { once: true });
-  return stream;
-}
 
 /** Responds with `{[name]: [...items]}`: short lists as a whole, long ones streamed. */
 export function streamedList(name: string, items: Iterable<unknown>, consistency: Partial<Consistency> = {}): Reply {

@@ -1,5 +1,4 @@
 /** Streamed JSON answers: limited concurrency, and each releases its budget however it ends. */
-import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { sendJsonStream } from '../../../adapters/http/chat/stream-download.js';
 import { createBudget } from '../../../application/concurrency/limiters.js';
@@ -38,7 +37,7 @@ describe('streamed JSON answer', () => {
     expect(read.join('')).to.equal('[1,2]');
     const cyd = await expectStarted(budget, 'cyd');
     for (const reader of [bob, cyd]) await reader.return!();
-    await eventually(() => expect(budget.used()).to.equal(0));
+    expect(budget.used()).to.equal(0);
   });
 
   it('fails completely and releases its budget when its beginning cannot be read', async () => {

@@ -1,5 +1,4 @@
 /** Concurrent attendance reports: reads are limited and fair, and each network has a share of the budget. */
-import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
 import { createBudget } from '../../../application/concurrency/limiters.js';
@@ -85,7 +84,7 @@ describe('attendance reports', () => {
     await releaseAll();
     await first;
     await iterator.return!();
-    await eventually(() => expect(budget.used(), 'one was abandoned by its reader').to.equal(1));
+    expect(budget.used(), 'one was abandoned by its reader').to.equal(1);
     client.abort();
     expect(budget.used(), 'the last was cancelled unread').to.equal(0);
     expect(await ask('10.0.0.1', 'guessed', new AbortController().signal)).to.include({
