@@ -5,7 +5,8 @@
  * - Callers must present a secret as their connection name (without TLS the driver sends no credentials).
  * - Links are not resolved, and ids are text.
  * - Reads of `$all` take no filter, and filters take no regular expressions (UNIMPLEMENTED).
- * - Unknown fields, empty appends and the deletion of metadata are refused.
+ * - Unknown fields, empty appends, appends in several messages, access control lists and the deletion of metadata
+ *   are refused.
  * - Slow subscribers are never dropped.
  * - A checkpoint names the last event examined, also during catch-up; the real server may name an earlier one.
  * - A filter on one category skips the others and reports one checkpoint for the skipped range.
@@ -16,7 +17,7 @@ import type { HeldPort } from '../supervisor/held-port.js';
 import { createRecentIds, writeMetadata } from './log/append.js';
 import { softDelete, tombstone } from './log/delete-stream.js';
 import { type EventLog, openEventLog } from './log/event-log.js';
-import { appendHandler, batchAppendHandler, createAppender } from './services/appending.js';
+import { batchAppendHandler, createAppender } from './services/appending.js';
 import { featuresHandler, gossipHandler } from './services/features.js';
 import { read } from './services/reading.js';
 import { removalHandler } from './services/removing.js';
@@ -66,12 +67,10 @@ export async function startEventStoreEngine(options: {
   const scavenger = await openScavenger(log, recent);
   const handlers = new Map<string, Handler>([
     ['/event_store.client.streams.Streams/Read', readHandler(log)],
-    ['/event_store.client.streams.Streams/Append', appendHandler(append)],
     ['/event_store.client.streams.Streams/BatchAppend', batchAppendHandler(append)],
     ['/event_store.client.streams.Streams/Delete', removalHandler(log, softDelete)],
     ['/event_store.client.streams.Streams/Tombstone', removalHandler(log, tombstone)],
     ['/event_store.client.operations.Operations/StartScavenge', scavenger.start],
-    ['/event_store.client.operations.Operations/StopScavenge', scavenger.stop],
     [FEATURES, featuresHandler],
     [GOSSIP, gossipHandler(parseUuid(randomUUID()), () => server.port)],
   ]);

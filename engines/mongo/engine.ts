@@ -2,7 +2,8 @@
  * Embedded MongoDB: a loopback server that the official driver takes for a replica set with one member.
  *
  * It answers like a real server of version 4.4 and refuses unsupported features with a message that names them:
- * regular expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions.
+ * regular expressions, decimals and other rare types, `$elemMatch`, `$nor`, `$not`, positions in paths, hints, partial
+ * indexes, `explain`, pipelines other than the counting one, transactions.
  * Without a sort, documents come in the order of `_id`; do not rely on that.
  */
 import { createHmac } from 'node:crypto';
@@ -60,7 +61,6 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     clock: new Clock(),
     cursors: new Cursors(),
     sortMemory: new SortMemory(),
-    startedAt: Date.now(),
     verifier: createVerifier(options.secret),
     clientName: clientNameOf(options.secret),
     address: '',

@@ -18,8 +18,7 @@ async function expireBy(engine: Engine, { namespace }: Collection, index: Index,
   const path = index.paths[0]!;
   const limit = now - index.expireAfterSeconds! * 1000;
   const old: Filter = { kind: 'lte', path, operand: toValue(new Date(limit)) };
-  const filter: Filter = index.partial ? { kind: 'and', filters: [old, index.partial.filter] } : old;
-  const query = queryOf(filter, []);
+  const query = queryOf(old);
   const deletion = changeAll({ engine, namespace, query }, (collection, { idKey, document }) => {
     engine.documents.remove(collection, idKey, document);
     return { n: 1, nModified: 0 };

@@ -114,6 +114,24 @@ export function writeStoreMark(dataDir: string): void {
 }
 
 /**
+ * Finds missing pages of a truncated file at the start. Throws `StoreDamaged` if the last page is incomplete. If whole
+ * pages are missing, reads all entries: a missing page that is in use ends the process (SIGBUS), which the supervisor
+ * reports as damage. A healthy file may be short, too, because lmdb never writes pages that are freed at once.
+ */
+export function checkLength(
+  environment: RootDatabase,
+  file: string,
+  tables: readonly Pick<RootDatabase, 'getRange'>[],
+) {
+  const stats: { pageSize?: number; lastPageNumber?: number } = environment.getStats();
+  const { pageSize = 0, lastPageNumber = 0 } = stats;
+  const { size } = statSync(file);
+  if (size % pageSize !== 0) throw new StoreDamaged(`${file} is damaged or cut short: ${RESTORE_HINT}`);
+  if (size > lastPageNumber * pageSize) return;
+  for (const table of tables) for (const _ of table.getRange());
+}
+
+/**
  * Throws `StoreDamaged` when the file has a key that is not `isOurs`: the file belongs to something else and would be
  * misread.
  */

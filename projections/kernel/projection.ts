@@ -27,7 +27,6 @@ export interface RowUpdate {
   readonly $setOnInsert?: Fields;
   readonly $unset?: Fields<''>;
   readonly $inc?: Fields<number>;
-  readonly $min?: Fields;
   readonly $max?: Fields;
   readonly $push?: Fields;
   readonly $pull?: Fields;

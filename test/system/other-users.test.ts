@@ -116,7 +116,7 @@ describe('for other users of the machine', function () {
       directory.path,
       port(engines.mongoUrl),
       port(engines.eventStoreUrl),
-      opMsg({ listDatabases: 1, $db: 'admin' }).toString('base64'),
+      opMsg({ listCollections: 1, $db: 'admin' }).toString('base64'),
       READ_ALL.toString('base64'),
     ];
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', STRANGER, ...args], {
@@ -124,8 +124,8 @@ describe('for other users of the machine', function () {
       cwd: '/',
     });
     const { tried, status, bytes, answer } = JSON.parse(stdout);
-    const { code, databases } = BSON.deserialize(Buffer.from(answer, 'base64').subarray(21));
-    expect({ code, databases }).to.deep.equal({ code: 13, databases: undefined });
+    const { code, cursor } = BSON.deserialize(Buffer.from(answer, 'base64').subarray(21));
+    expect({ code, cursor }).to.deep.equal({ code: 13, cursor: undefined });
     expect({ status, bytes }).to.deep.equal({ status: '7', bytes: 0 });
     if (NOBODY.uid) for (const name of Object.keys(tried)) expect(tried[name], name).to.equal('EACCES');
   });

@@ -13,12 +13,8 @@ export function withChecksum(key: Buffer, bytes: Buffer): Buffer {
   return Buffer.concat([bytes, checksum]);
 }
 
-/**
- * Verifies key and value. `bytes` is the value's length without checksum; values written before checksums existed
- * always pass.
- */
+/** Verifies key and value. `bytes` is the value's length without checksum. */
 export function hasValidChecksum(key: Buffer, value: Buffer, bytes: number): boolean {
-  if (value.length === bytes) return true;
   if (value.length !== bytes + CHECKSUM) return false;
   return crc32(value.subarray(0, bytes), crc32(key)) === value.readUInt32LE(bytes);
 }

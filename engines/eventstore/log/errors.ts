@@ -21,8 +21,7 @@ export type Reason =
   /** The log is closed or failed to write: the outcome of the request is unknown. */
   | { readonly kind: 'unavailable' }
   /** The disk is full; nothing was stored. */
-  | { readonly kind: 'disk-full' }
-  | { readonly kind: 'scavenge-not-found'; readonly scavengeId: string };
+  | { readonly kind: 'disk-full' };
 
 export class RequestRefused extends Error {
   constructor(readonly reason: Reason) {

@@ -47,6 +47,9 @@ export const reopenedMetadata = (json: Buffer, truncateBefore: number): Buffer =
 /** Metadata written by a soft delete; all other keys are dropped. */
 export const SOFT_DELETE_METADATA = Buffer.from('{"$tb":9223372036854775807}');
 
+/** True if stored metadata limits who may access the stream. */
+export const hasAccessControl = (json: Buffer): boolean => '$acl' in parseObject(json);
+
 function parseObject(json: Buffer): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json.toString());
@@ -56,22 +59,8 @@ function parseObject(json: Buffer): Record<string, unknown> {
   }
 }
 
-const INTEGERS = ['$maxCount', '$maxAge', '$tb', '$cacheControl'] as const;
-
 const isValid = (metadata: Record<string, unknown>): boolean =>
-  INTEGERS.every((key) => !(key in metadata) || isInteger(metadata[key])) &&
-  (!('$tmp' in metadata) || typeof metadata.$tmp === 'boolean') &&
-  (!('$acl' in metadata) || isAcl(metadata.$acl));
-
-const ROLES = ['$r', '$w', '$d', '$mr', '$mw'] as const;
-
-/** Checks an access control list: one role or a list of roles per kind of access. */
-function isAcl(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const acl: Record<string, unknown> = { ...value };
-  const isRole = (role: unknown) => typeof role === 'string';
-  return ROLES.every((key) => !(key in acl) || isRole(acl[key]) || (Array.isArray(acl[key]) && acl[key].every(isRole)));
-}
+  (['$maxCount', '$maxAge', '$tb'] as const).every((key) => !(key in metadata) || isInteger(metadata[key]));
 
 /** Accepts 64-bit integers; `JSON.parse` rounds the largest one up. */
 const isInteger = (value: unknown): value is number =>

@@ -31,25 +31,22 @@ export interface Place {
 export const TOMBSTONE = 2 ** 48 - 1;
 const TOMBSTONE_VARINT = Buffer.from('ffffffffffffffff7f', 'hex');
 
-const HEADER = 48;
+const HEADER = 46;
 const STREAM = 0;
 const CREATED = 4;
-/** Distinguishes records with a checksum from older ones, which have the upper bytes of a 64-bit float here. */
-const FORMAT = 10;
-const ORDINAL = 12;
-const REVISION = 18;
-const ID = 24;
-const NAME = 40;
-const NAME_LENGTH = 42;
-const TYPE = 44;
-const TYPE_LENGTH = 46;
+const ORDINAL = 10;
+const REVISION = 16;
+const ID = 22;
+const NAME = 38;
+const NAME_LENGTH = 40;
+const TYPE = 42;
+const TYPE_LENGTH = 44;
 
 const TYPE_KEY = Buffer.from('type');
 const CONTENT_TYPE_KEY = Buffer.from('content-type');
 const CREATED_KEY = Buffer.from('created');
 const UUID_TEXT = 36;
 const CHECKSUM = 4;
-const CHECKED = 1;
 
 /** Encodes an event for the log: ReadResp { event: ReadEvent { event: RecordedEvent, commit_position } }. */
 export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
@@ -79,7 +76,6 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
   const { bytes } = out;
   bytes.writeUInt32LE(place.streamNumber, STREAM);
   bytes.writeUIntLE(place.created, CREATED, 6);
-  bytes.writeUInt16LE(CHECKED, FORMAT);
   bytes.writeUIntLE(place.ordinal, ORDINAL, 6);
   bytes.writeUIntLE(place.revision, REVISION, 6);
   event.id.copy(bytes, ID);
@@ -104,22 +100,16 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
   return bytes;
 }
 
-/** Timestamps from 2004 to 2039 stored as 64-bit floats start with these bits. */
-const hasChecksum = (record: Buffer): boolean => record.readUInt16LE(FORMAT) >> 4 !== 0x427;
-
-/** Verifies a record's checksum; records written before checksums existed always pass. */
+/** Verifies a record's checksum. */
 export function isIntact(record: Buffer): boolean {
-  if (!hasChecksum(record)) return true;
   const end = record.length - CHECKSUM;
   return crc32(record.subarray(0, end)) === record.readUInt32LE(end);
 }
 
 /** Returns the encoded response, not copied. */
-export const responseOf = (record: Buffer): Buffer =>
-  record.subarray(HEADER, hasChecksum(record) ? record.length - CHECKSUM : record.length);
+export const responseOf = (record: Buffer): Buffer => record.subarray(HEADER, record.length - CHECKSUM);
 export const streamNumberOf = (record: Buffer): number => record.readUInt32LE(STREAM);
-export const createdOf = (record: Buffer): number =>
-  hasChecksum(record) ? record.readUIntLE(CREATED, 6) : record.readDoubleLE(CREATED);
+export const createdOf = (record: Buffer): number => record.readUIntLE(CREATED, 6);
 export const ordinalOf = (record: Buffer): number => record.readUIntLE(ORDINAL, 6);
 export const revisionOf = (record: Buffer): number => record.readUIntLE(REVISION, 6);
 export const hasId = (record: Buffer, id: Buffer): boolean => record.compare(id, 0, 16, ID, ID + 16) === 0;

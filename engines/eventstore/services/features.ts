@@ -7,12 +7,10 @@ const VERSION = '23.10.6';
 
 const METHODS: readonly (readonly [service: string, method: string, ...features: string[]])[] = [
   ['event_store.client.streams.streams', 'read', 'position', 'events'],
-  ['event_store.client.streams.streams', 'append'],
   ['event_store.client.streams.streams', 'delete'],
   ['event_store.client.streams.streams', 'tombstone'],
   ['event_store.client.streams.streams', 'batchappend', 'deadline_duration'],
   ['event_store.client.operations.operations', 'startscavenge'],
-  ['event_store.client.operations.operations', 'stopscavenge'],
   ['event_store.client.gossip.gossip', 'read'],
   ['event_store.client.server_features.serverfeatures', 'getsupportedmethods'],
 ];

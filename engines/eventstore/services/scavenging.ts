@@ -1,19 +1,17 @@
-/** Serves `Operations/StartScavenge` and `StopScavenge`, runs the daily scavenge, and records both in `$scavenges`. */
+/** Serves `Operations/StartScavenge`, runs the daily scavenge, and records both in `$scavenges`. */
 import { randomUUID } from 'node:crypto';
 import { append, type RecentIds, systemEvent, writeMetadata } from '../log/append.js';
-import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
 import { ANY } from '../log/expected.js';
 import { metastreamOf } from '../log/metadata.js';
 import { createdOf, dataOf } from '../log/record.js';
 import { type ScavengeResult, scavenge } from '../log/scavenge.js';
 import { type Handler, unary } from '../wire/grpc.js';
-import { decodeStartScavenge, decodeStopScavenge, scavengeResp } from '../wire/operations.js';
+import { decodeStartScavenge, scavengeResp } from '../wire/operations.js';
 import { GrpcError, Status } from '../wire/status.js';
 
 export interface Scavenger {
   readonly start: Handler;
-  readonly stop: Handler;
   /** Stops a running scavenge, waits for its end and prevents further ones. */
   close(): Promise<void>;
 }
@@ -109,12 +107,6 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
       if (closed) throw new GrpcError(Status.UNAVAILABLE, 'The engine is stopping.');
       if (running) return scavengeResp(running.id, 'inProgress');
       return scavengeResp(await begin(), 'started');
-    }),
-    stop: unary(async (bytes) => {
-      const scavengeId = decodeStopScavenge(bytes);
-      if (running?.id !== scavengeId) throw new RequestRefused({ kind: 'scavenge-not-found', scavengeId });
-      running.abort.abort();
-      return scavengeResp(scavengeId, 'stopped');
     }),
     async close() {
       closed = true;

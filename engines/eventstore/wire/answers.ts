@@ -9,27 +9,6 @@ const position = (commit: number): Buffer => message(numberField(1, commit), num
 const streamIdentifier = (stream: string): Buffer => field(3, stream);
 const uuid = (id: Buffer): Buffer => field(2, formatUuid(id));
 
-/** AppendResp.Success and BatchAppendResp.Success use the same field numbers. */
-const success = (appended: AppendResult): Buffer =>
-  message(
-    appended.revision < 0 ? field(2, NOTHING) : numberField(1, appended.revision),
-    appended.position === undefined ? field(4, NOTHING) : field(3, position(appended.position)),
-  );
-
-export const appendSucceeded = (appended: AppendResult): Buffer => field(1, success(appended));
-
-/** AppendResp.WrongExpectedVersion; `expected` as in `ExpectedRevision`. */
-export function appendConflicted(expected: bigint, actual: number): Buffer {
-  const current = actual < 0 ? field(7, NOTHING) : numberField(6, actual);
-  const words = new Map([
-    [-2n, 9],
-    [-4n, 10],
-    [-1n, 11],
-  ]);
-  const word = words.get(expected);
-  return field(2, message(current, word === undefined ? numberField(8, expected) : field(word, NOTHING)));
-}
-
 /** Encoded in one buffer because it is sent for every append. */
 export function batchAppendSucceeded(correlationId: Buffer, stream: string, appended: AppendResult): Buffer {
   const { revision, position: at } = appended;

@@ -61,11 +61,6 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
       return new GrpcError(Status.UNAVAILABLE, 'The event store is not available.');
     case 'disk-full':
       return new GrpcError(Status.RESOURCE_EXHAUSTED, 'The disk of the event store is full.');
-    case 'scavenge-not-found':
-      return new GrpcError(Status.NOT_FOUND, 'Scavenge id was invalid.', {
-        exception: 'scavenge-not-found',
-        'scavenge-id': headerText(reason.scavengeId),
-      });
   }
 }
 
@@ -95,7 +90,6 @@ export function batchStatus(error: unknown, stream: Buffer): Buffer {
       case 'damaged':
       case 'index-damaged':
       case 'unavailable':
-      case 'scavenge-not-found':
     }
   }
   return status(2, 'Unknown', NOTHING);

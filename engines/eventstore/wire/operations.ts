@@ -1,5 +1,5 @@
-/** Decodes and encodes the messages of the `Operations` service that the engine supports. */
-import { field, Malformed, message, numberField, Reader } from './protobuf.js';
+/** Decodes and encodes the messages of `StartScavenge`. */
+import { field, message, numberField, Reader } from './protobuf.js';
 
 /** Decodes the thread count and first chunk of a scavenge. */
 export function decodeStartScavenge(bytes: Buffer): { threads: number; startFromChunk: number } {
@@ -18,23 +18,7 @@ export function decodeStartScavenge(bytes: Buffer): { threads: number; startFrom
   return { threads, startFromChunk };
 }
 
-/** Decodes the id of the scavenge to stop. */
-export function decodeStopScavenge(bytes: Buffer): string {
-  let id: string | undefined;
-  const reader = new Reader(bytes);
-  while (reader.next()) {
-    if (reader.field !== 1) reader.refuse('StopScavengeReq');
-    const options = reader.message();
-    while (options.next()) {
-      if (options.field === 1) id = options.string();
-      else options.refuse('StopScavengeReq.Options');
-    }
-  }
-  if (id === undefined) throw new Malformed('a StopScavengeReq without an id');
-  return id;
-}
-
-const RESULTS = { started: 0, inProgress: 1, stopped: 2 };
+const RESULTS = { started: 0, inProgress: 1 };
 
 export const scavengeResp = (id: string, result: keyof typeof RESULTS): Buffer =>
   message(field(1, id), numberField(2, RESULTS[result]));

@@ -13,10 +13,10 @@ export interface Target {
   readonly expected: ExpectedRevision;
 }
 
-/** One message of a `BatchAppend` call; an append may take several. */
+/** One message of a `BatchAppend` call. */
 export interface BatchAppendRequest {
   readonly correlationId: Buffer;
-  /** Present in the first message of an append; `deadline` in Unix ms. */
+  /** Present in the first message of an append, the only one if `isFinal`; `deadline` in Unix ms. */
   readonly options: (Target & { readonly deadline?: number }) | undefined;
   readonly events: readonly ProposedEvent[];
   readonly isFinal: boolean;
@@ -38,19 +38,6 @@ export function decodeBatchAppend(bytes: Buffer): BatchAppendRequest {
   return { correlationId, options, events, isFinal };
 }
 
-/** Decodes one message of an `Append` call: first the target, then the events. */
-export function decodeAppend(bytes: Buffer): Target | ProposedEvent {
-  const reader = new Reader(bytes);
-  let content: Target | ProposedEvent | undefined;
-  while (reader.next()) {
-    if (reader.field === 1) content = readTarget(reader.message());
-    else if (reader.field === 2) content = readProposed(reader.message());
-    else reader.refuse('AppendReq');
-  }
-  if (!content) throw new Malformed('an AppendReq without content');
-  return content;
-}
-
 /** Decodes the target of a `Delete` or `Tombstone` call. */
 export function decodeDelete(bytes: Buffer): Target {
   const reader = new Reader(bytes);
@@ -63,7 +50,7 @@ export function decodeDelete(bytes: Buffer): Target {
   return target;
 }
 
-/** Decodes the options of all four writing calls, which use the same field numbers. */
+/** Decodes the options of all three writing calls, which use the same field numbers. */
 function readTarget(reader: Reader): Target & { deadline?: number } {
   let stream = '';
   let expected: ExpectedRevision = ANY;

@@ -3,22 +3,12 @@ import { Malformed, type Reader } from './protobuf.js';
 
 const NIL: Buffer = Buffer.alloc(16);
 
-/** Reads a UUID message, text or structured. */
+/** Reads a UUID message with text; the driver sends no structured ids. */
 export function readUuid(reader: Reader): Buffer {
   let id = NIL;
   while (reader.next()) {
     if (reader.field === 2) id = parseUuid(reader.string());
-    else if (reader.field === 1) id = readStructured(reader.message());
     else reader.refuse('UUID');
-  }
-  return id;
-}
-
-function readStructured(reader: Reader): Buffer {
-  const id = Buffer.alloc(16);
-  while (reader.next()) {
-    if (reader.field === 1 || reader.field === 2) id.writeBigUInt64BE(reader.uint64(), (reader.field - 1) * 8);
-    else reader.refuse('UUID.Structured');
   }
   return id;
 }

@@ -1,10 +1,9 @@
 /** Encodes BSON values as keys that sort, byte by byte, in the server's order of values. */
-import { compareDecimal, type Decimal, decimalOf, doubleOf, longOf, nextLower } from './number.js';
+import { doubleOf, longOf } from './number.js';
 import { elementsOf, fieldsOf, int32, Type, type Value } from './value.js';
 
 /** Order of kinds. Each key starts with one of these bytes, so a kind is also a key range. */
 export const Kind = {
-  minKey: 0x08,
   undefined: 0x0c,
   null: 0x10,
   number: 0x20,
@@ -16,16 +15,11 @@ export const Kind = {
   boolean: 0x80,
   date: 0x90,
   timestamp: 0xa0,
-  regex: 0xb0,
-  dbPointer: 0xb8,
-  code: 0xc0,
-  codeWithScope: 0xc8,
-  maxKey: 0xf0,
 } as const;
 
 const KINDS = new Uint8Array(256);
-KINDS[Type.double] = KINDS[Type.int] = KINDS[Type.long] = KINDS[Type.decimal] = Kind.number;
-KINDS[Type.string] = KINDS[Type.symbol] = Kind.string;
+KINDS[Type.double] = KINDS[Type.int] = KINDS[Type.long] = Kind.number;
+KINDS[Type.string] = Kind.string;
 KINDS[Type.object] = Kind.object;
 KINDS[Type.array] = Kind.array;
 KINDS[Type.binary] = Kind.binary;
@@ -34,13 +28,7 @@ KINDS[Type.objectId] = Kind.objectId;
 KINDS[Type.boolean] = Kind.boolean;
 KINDS[Type.date] = Kind.date;
 KINDS[Type.null] = Kind.null;
-KINDS[Type.regex] = Kind.regex;
-KINDS[Type.dbPointer] = Kind.dbPointer;
-KINDS[Type.code] = Kind.code;
-KINDS[Type.codeWithScope] = Kind.codeWithScope;
 KINDS[Type.timestamp] = Kind.timestamp;
-KINDS[Type.maxKey] = Kind.maxKey;
-KINDS[Type.minKey] = Kind.minKey;
 
 /** Kind of a value: values of one kind are compared by value, others by kind. */
 export const kindOf = (value: Value): number => KINDS[value.type]!;
@@ -67,75 +55,40 @@ function putText(bytes: Buffer, start: number, end: number): void {
   buffer[at++] = 0;
 }
 
-/** Writes a finite or infinite double, then a flag for an exact remainder above it. */
-function putDouble(double: number): void {
-  reserve(9);
+/** Bytes of a number: a double, and what a Long is above it. */
+const NUMBER = 10;
+
+/** Writes a number: the next lower double, big-endian and adjusted so that negatives sort first, and the rest. */
+function putNumber(double: number, rest = 0): void {
+  reserve(NUMBER);
   buffer.writeDoubleBE(double + 0, at);
   if (buffer[at]! & 0x80) for (let i = at; i < at + 8; i++) buffer[i] = ~buffer[i]!;
   else buffer[at]! ^= 0x80;
-  at += 8;
-  buffer[at++] = 0;
+  at = buffer.writeUInt16BE(rest, at + 8);
 }
 
 /** Writes NaN, which sorts below all numbers, including -Infinity. */
 function putNaN(): void {
-  reserve(9);
-  buffer.fill(0, at, at + 9);
-  at += 9;
+  reserve(NUMBER);
+  buffer.fill(0, at, at + NUMBER);
+  at += NUMBER;
 }
 
-/**
- * Writes a number that equals no double: the next lower double, then the decimal digits. Only such numbers share that
- * prefix, and the digits decide between them.
- */
-function putExact(decimal: Decimal): void {
-  let { coefficient, exponent } = decimal;
-  if (coefficient === 0n) {
-    putDouble(0);
-    return;
-  }
-  while (coefficient % 10n === 0n) {
-    coefficient /= 10n;
-    exponent++;
-  }
-  const digits = (coefficient < 0n ? -coefficient : coefficient).toString();
-  const magnitude = digits.length + exponent;
-  const sign = coefficient < 0n ? -1 : 1;
-  let floor: number;
-  if (magnitude > 309) floor = sign > 0 ? Number.MAX_VALUE : Number.NEGATIVE_INFINITY;
-  else if (magnitude < -330) floor = sign > 0 ? 0 : -Number.MIN_VALUE;
-  else {
-    floor = Number(`${coefficient}e${exponent}`);
-    if (!Number.isFinite(floor)) floor = sign * Number.MAX_VALUE;
-    const order = compareDecimal({ coefficient, exponent }, floor);
-    if (order === 0) {
-      putDouble(floor);
-      return;
-    }
-    if (order < 0) floor = nextLower(floor);
-  }
-  putDouble(floor);
-  buffer[at - 1] = 1;
-  reserve(digits.length + 3);
-  const from = at;
-  at = buffer.writeUInt16BE(magnitude + 0x4000, at);
-  at += buffer.write(digits, at, 'latin1');
-  buffer[at++] = 0;
-  if (sign < 0) for (let i = from; i < at; i++) buffer[i] = ~buffer[i]!;
-}
-
-function putDecimal(value: Value): void {
-  const decimal = decimalOf(value);
-  if (decimal === 'nan') putNaN();
-  else if (decimal === 'infinity') putDouble(Number.POSITIVE_INFINITY);
-  else if (decimal === '-infinity') putDouble(Number.NEGATIVE_INFINITY);
-  else putExact(decimal);
-}
-
+/** Writes a Long. Those beyond 2^53 lie at most 1023 above a double. */
 function putLong(long: bigint): void {
-  const double = Number(long);
-  if (Number.isSafeInteger(double) || BigInt(double) === long) putDouble(double);
-  else putExact({ coefficient: long, exponent: 0 });
+  let double = Number(long);
+  if (BigInt(double) > long) double = nextLower(double);
+  putNumber(double, Number.isSafeInteger(double) ? 0 : Number(long - BigInt(double)));
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The next lower double of a whole number beyond 2^53. */
+function nextLower(double: number): number {
+  scratch.setFloat64(0, double);
+  const bits = scratch.getBigInt64(0);
+  scratch.setBigInt64(0, double > 0 ? bits - 1n : bits + 1n);
+  return scratch.getFloat64(0);
 }
 
 /** Writes a signed 64-bit number, big-endian with the sign bit flipped, so that negatives sort first. */
@@ -149,24 +102,19 @@ function putBody(value: Value): void {
   const { type, bytes, start, end } = value;
   switch (type) {
     case Type.string:
-    case Type.symbol:
-    case Type.code:
       putText(bytes, start + 4, end - 1);
       return;
     case Type.int:
-      putDouble(int32(bytes, start));
+      putNumber(int32(bytes, start));
       return;
     case Type.double: {
       const double = doubleOf(value);
       if (Number.isNaN(double)) putNaN();
-      else putDouble(double);
+      else putNumber(double);
       return;
     }
     case Type.long:
       putLong(longOf(value));
-      return;
-    case Type.decimal:
-      putDecimal(value);
       return;
     case Type.date:
       putSigned(bytes, start);
@@ -197,16 +145,6 @@ function putBody(value: Value): void {
     case Type.array:
       for (const element of elementsOf(value)) putValue(element);
       putEnd();
-      return;
-    case Type.regex: {
-      const pattern = bytes.indexOf(0, start);
-      putText(bytes, start, pattern);
-      putText(bytes, pattern + 1, end - 1);
-      return;
-    }
-    case Type.dbPointer:
-    case Type.codeWithScope:
-      putText(bytes, start, end);
       return;
   }
 }

@@ -1,5 +1,4 @@
 /** Prints values as the server does in error messages, for example `{ a: "x", b: 1.0 }`. */
-import { Decimal128 } from 'bson';
 import { doubleOf, longOf } from './number.js';
 import { elementsOf, fieldsOf, int32, Type, textOf, type Value } from './value.js';
 
@@ -8,7 +7,6 @@ const hex = (value: Value, from = value.start): string => value.bytes.toString('
 export function show(value: Value): string {
   switch (value.type) {
     case Type.string:
-    case Type.symbol:
       return `"${textOf(value)}"`;
     case Type.int:
       return String(int32(value.bytes, value.start));
@@ -18,8 +16,6 @@ export function show(value: Value): string {
       const double = doubleOf(value);
       return Number.isInteger(double) && Math.abs(double) < 1e15 ? double.toFixed(1) : String(double);
     }
-    case Type.decimal:
-      return new Decimal128(value.bytes.subarray(value.start, value.end)).toString();
     case Type.object: {
       const fields = fieldsOf(value).map((field) => `${field.name}: ${show(field)}`);
       return fields.length ? `{ ${fields.join(', ')} }` : '{}';
@@ -38,16 +34,6 @@ export function show(value: Value): string {
       return `Timestamp(${value.bytes.readUInt32LE(value.start + 4)}, ${value.bytes.readUInt32LE(value.start)})`;
     case Type.binary:
       return `BinData(${value.bytes[value.start + 4]}, ${hex(value, value.start + 5).toUpperCase()})`;
-    case Type.regex: {
-      const end = value.bytes.indexOf(0, value.start);
-      return `/${value.bytes.toString('utf8', value.start, end)}/${value.bytes.toString('utf8', end + 1, value.end - 1)}`;
-    }
-    case Type.minKey:
-      return 'MinKey';
-    case Type.maxKey:
-      return 'MaxKey';
-    case Type.undefined:
-      return 'undefined';
     default:
       return 'null';
   }

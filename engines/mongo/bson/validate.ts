@@ -1,13 +1,15 @@
 /** Validates BSON from outside once, so that all other code may trust it. */
-import { endOf, int32, Type } from './value.js';
+import { endOf, int32, nameOfType, Type } from './value.js';
 
 /** The real server stores 180 levels. With paths of at most 80 parts no update can exceed that from here. */
 export const MAX_DEPTH = 100;
 export const TOO_DEEP = 'exceeded maximum nested object depth';
+/** Start of the fault of a document with a value of a type that is not stored. */
+export const UNKNOWN_TYPE = 'the BSON type ';
 
 /**
  * Describes what is wrong with the document at `start`; undefined if it is valid BSON that ends at or before `limit`:
- * consistent lengths, terminated strings, known types, at most 100 levels.
+ * consistent lengths, terminated strings, supported types, at most 100 levels.
  */
 export function faultOf(bytes: Buffer, start = 0, limit = bytes.length, depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return TOO_DEEP;
@@ -34,33 +36,15 @@ function faultOfValue(type: number, bytes: Buffer, at: number, limit: number, de
     case Type.array:
       return faultOf(bytes, at, limit, depth + 1);
     case Type.string:
-    case Type.symbol:
-    case Type.code:
       return faultOfString(bytes, at, limit);
     case Type.binary:
       if (limit - at < 5 || int32(bytes, at) < 0 || at + 5 + int32(bytes, at) > limit) return 'invalid binary';
       return undefined;
-    case Type.dbPointer:
-      return faultOfString(bytes, at, limit - 12);
     case Type.boolean:
       return at < limit && bytes[at]! <= 1 ? undefined : 'invalid boolean value';
-    case Type.regex: {
-      const pattern = bytes.indexOf(0, at);
-      const flags = pattern < 0 ? -1 : bytes.indexOf(0, pattern + 1);
-      return flags < 0 || flags >= limit ? 'regular expression without an end' : undefined;
-    }
-    case Type.codeWithScope: {
-      if (limit - at < 14 || int32(bytes, at) < 14 || at + int32(bytes, at) > limit) return 'invalid code with scope';
-      const end = at + int32(bytes, at);
-      const fault = faultOfString(bytes, at + 4, end);
-      if (fault) return fault;
-      const scope = at + 8 + int32(bytes, at + 4);
-      if (end - scope >= 5 && scope + int32(bytes, scope) !== end) return 'invalid code with scope';
-      return faultOf(bytes, scope, end, depth + 1);
-    }
     default: {
       const end = endOf(type, bytes, at);
-      if (Number.isNaN(end)) return `unrecognized BSON type ${type}`;
+      if (Number.isNaN(end)) return UNKNOWN_TYPE + nameOfType(type);
       return end <= limit ? undefined : 'a value runs over the end of its document';
     }
   }

@@ -1,6 +1,6 @@
 /** Lazily decoded BSON: a value is a type byte and a range of bytes. */
 
-/** The type bytes of the BSON specification. */
+/** Types that are stored. `undefined` only stands for the key of an empty array and never comes from a client. */
 export const Type = {
   double: 1,
   string: 2,
@@ -12,17 +12,9 @@ export const Type = {
   boolean: 8,
   date: 9,
   null: 10,
-  regex: 11,
-  dbPointer: 12,
-  code: 13,
-  symbol: 14,
-  codeWithScope: 15,
   int: 16,
   timestamp: 17,
   long: 18,
-  decimal: 19,
-  maxKey: 127,
-  minKey: 255,
 } as const;
 
 /**
@@ -52,7 +44,6 @@ export const documentValue = (bytes: Buffer): Value => ({
 const FIXED = new Uint8Array(256).fill(255);
 for (const [type, size] of [
   [Type.double, 8],
-  [Type.undefined, 0],
   [Type.objectId, 12],
   [Type.boolean, 1],
   [Type.date, 8],
@@ -60,31 +51,21 @@ for (const [type, size] of [
   [Type.int, 4],
   [Type.timestamp, 8],
   [Type.long, 8],
-  [Type.decimal, 16],
-  [Type.maxKey, 0],
-  [Type.minKey, 0],
 ] as const)
   FIXED[type] = size;
 
-/** End offset of a value that starts at `at`; NaN for an unknown type. The bytes must be valid. */
+/** End offset of a value that starts at `at`; NaN for a type that is not stored. The bytes must be valid. */
 export function endOf(type: number, bytes: Buffer, at: number): number {
   const fixed = FIXED[type]!;
   if (fixed !== 255) return at + fixed;
   switch (type) {
     case Type.object:
     case Type.array:
-    case Type.codeWithScope:
       return at + int32(bytes, at);
     case Type.string:
-    case Type.code:
-    case Type.symbol:
       return at + 4 + int32(bytes, at);
     case Type.binary:
       return at + 5 + int32(bytes, at);
-    case Type.dbPointer:
-      return at + 16 + int32(bytes, at);
-    case Type.regex:
-      return bytes.indexOf(0, bytes.indexOf(0, at) + 1) + 1;
     default:
       return Number.NaN;
   }
@@ -170,7 +151,7 @@ export const bodyOf = (value: Value): Buffer => value.bytes.subarray(value.start
 export const isObject = (value: Value): boolean => value.type === Type.object;
 export const isArray = (value: Value): boolean => value.type === Type.array;
 
-/** Text of a string, symbol or code. */
+/** Text of a string. */
 export const textOf = (value: Value): string => value.bytes.toString('utf8', value.start + 4, value.end - 1);
 
 /** True if type and bytes are equal, which is stricter than comparing equal. */
@@ -201,5 +182,8 @@ const NAMES: Record<number, string> = {
   255: 'minKey',
 };
 
+/** Name of a type in error messages, of those that are not stored, too. */
+export const nameOfType = (type: number): string => NAMES[type] ?? `number ${type}`;
+
 /** Name of a value's type in error messages. */
-export const typeName = (value: Value): string => NAMES[value.type] ?? 'unknown';
+export const typeName = ({ type }: Value): string => nameOfType(type);

@@ -1,7 +1,7 @@
 /** Reads the arguments of a command by name and type, and refuses unknown ones. */
 import { integerOf, isNumeric } from '../bson/number.js';
 import { elementsOf, type Field, fieldsByName, isObject, Type, textOf, type Value } from '../bson/value.js';
-import { CommandError, notImplemented, requireType, wrongType } from '../errors.js';
+import { CommandError, requireType, wrongType } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import type { Request } from './request.js';
 
@@ -31,7 +31,6 @@ export class Arguments {
   ) {
     for (const name of fields.keys()) {
       if (known.includes(name) || (generic && GENERIC.has(name))) continue;
-      if (name === 'allowDiskUse') throw notImplemented(unknown, 'allowDiskUse');
       throw new CommandError(
         unknown,
         unknown === 9
@@ -90,7 +89,7 @@ export class Arguments {
 
 /** Arguments of a command; `known` lists those besides its name. Checks the read and write concerns. */
 export function argumentsOf(request: Request, known: readonly string[]): Arguments {
-  const unknown = UNKNOWN[request.name === 'findandmodify' ? 'findAndModify' : request.name] ?? 40415;
+  const unknown = UNKNOWN[request.name] ?? 40415;
   checkConcerns(request);
   return new Arguments(request.name, request.fields, [request.name, ...known], unknown, true);
 }

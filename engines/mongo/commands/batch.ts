@@ -107,10 +107,9 @@ function isExpired(deadline: Deadline): boolean {
   }
 }
 
-export function attemptOf(engine: Engine, request: Request): Attempt | undefined {
+function attemptOf(engine: Engine, request: Request): Attempt | undefined {
   if (request.txnNumber === undefined) return undefined;
-  const kind = request.name === 'findandmodify' ? 'findAndModify' : (request.name as Kind);
-  return engine.sessions.attempt(request.session!, request.txnNumber, kind);
+  return engine.sessions.attempt(request.session!, request.txnNumber, request.name as Kind);
 }
 
 /** The `writeErrors` member of an answer, if any. */

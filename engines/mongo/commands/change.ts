@@ -37,22 +37,29 @@ export interface Target {
   readonly deadline?: Deadline;
 }
 
-type Change = (collection: Collection, candidate: Candidate) => Tally;
-type NoMatchHandler = (() => Tally) | undefined;
+type Change<Result> = (collection: Collection, candidate: Candidate) => Result;
 
 const NOTHING: Tally = { n: 0, nModified: 0 };
 
-/** Changes the first match. */
-export function changeOne(
+/** Changes the first match, or runs `onNoMatch` if there is none; the result is a tally. */
+export const changeOne = (target: Target, change: Change<Tally>, onNoMatch: () => Tally = () => NOTHING): Statement =>
+  changeFirst(
+    target,
+    (collection, candidate) => tally(change(collection, candidate)),
+    () => tally(onNoMatch()),
+  );
+
+/** Same with results of any kind. */
+export function changeFirst(
   { engine, namespace, query, deadline }: Target,
-  change: Change,
-  onNoMatch: NoMatchHandler = undefined,
+  change: Change<Buffer>,
+  onNoMatch: () => Buffer,
 ): Statement {
   const runNow = (): Buffer | 'slow' => {
     const collection = engine.catalog.find(namespace);
     const found = collection ? findWithinBudget(engine, collection, query, true) : [];
     if (found === 'slow') return 'slow';
-    return tally(collection && found[0] ? change(collection, found[0]) : (onNoMatch?.() ?? NOTHING));
+    return collection && found[0] ? change(collection, found[0]) : onNoMatch();
   };
   const runInSteps = async (once: Once): Promise<Buffer> => {
     for (;;) {
@@ -63,9 +70,9 @@ export function changeOne(
         const current = engine.catalog.find(namespace);
         const document = idKey && current && engine.documents.get(current, idKey);
         if (document && matchesDocument(query, document))
-          result = once(() => tally(change(current, new Candidate(documentKey(current, idKey), document))));
+          result = once(() => change(current, new Candidate(documentKey(current, idKey), document)));
         // A match that changed meanwhile is searched again. If nothing was found, nothing matches.
-        else if (!idKey) result = once(() => tally(onNoMatch?.() ?? NOTHING));
+        else if (!idKey) result = once(onNoMatch);
         return true;
       });
       if (result) return result;
@@ -78,11 +85,7 @@ export function changeOne(
 const PAGE = 200;
 
 /** Changes all matches. */
-export function changeAll(
-  { engine, namespace, query, deadline }: Target,
-  change: Change,
-  onNoMatch: NoMatchHandler = undefined,
-): Statement {
+export function changeAll({ engine, namespace, query, deadline }: Target, change: Change<Tally>): Statement {
   const sum = (collection: Collection, found: readonly Candidate[]): Tally => {
     let [n, nModified] = [0, 0];
     for (const candidate of found) {
@@ -96,19 +99,12 @@ export function changeAll(
     const collection = engine.catalog.find(namespace);
     const found = collection ? findWithinBudget(engine, collection, query, false) : [];
     if (found === 'slow') return 'slow';
-    if (found.length === 0 || !collection) return tally(onNoMatch?.() ?? NOTHING);
-    return tally(sum(collection, found));
+    return tally(collection ? sum(collection, found) : NOTHING);
   };
   const runInSteps = async (): Promise<Buffer> => {
     const collection = engine.catalog.find(namespace);
     const idKeys = collection ? await findInSlices(engine, collection, query, false, deadline) : [];
     let [n, nModified] = [0, 0];
-    let upserted: Tally | undefined;
-    if (idKeys.length === 0 && onNoMatch)
-      await engine.catalog.store.write(() => {
-        upserted = onNoMatch();
-        return true;
-      });
     for (let at = 0; at < idKeys.length; at += PAGE) {
       deadline?.check();
       await engine.catalog.store.write(() => {
@@ -126,7 +122,7 @@ export function changeAll(
         return true;
       });
     }
-    return tally(upserted ?? { n, nModified });
+    return tally({ n, nModified });
   };
   return { runNow, runInSteps };
 }

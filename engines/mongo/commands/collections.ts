@@ -1,9 +1,9 @@
-/** Implements create, drop, listCollections, dropDatabase and listDatabases. */
+/** Implements create, drop, listCollections and dropDatabase. */
 import { Binary } from 'bson';
 import { encode } from '../bson/encode.js';
-import { documentValue, fieldsOf, isObject, textOf } from '../bson/value.js';
+import { documentValue, fieldsOf, textOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
-import { isTrue, parseFilter } from '../query/filter.js';
+import { parseFilter } from '../query/filter.js';
 import { compile } from '../query/match.js';
 import { splitNamespace } from '../storage/catalog.js';
 import type { Collection } from '../storage/collection.js';
@@ -77,19 +77,3 @@ const nameOnlyEntry = (document: Buffer): Buffer => {
   const name = fieldsOf(documentValue(document))[0]!;
   return encode({ name: textOf(name), type: 'collection' });
 };
-
-export async function listDatabases(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, ['filter', 'nameOnly', 'authorizedDatabases', 'comment']);
-  if (request.database !== 'admin')
-    throw new CommandError(13, 'listDatabases may only be run against the admin database.');
-  const filter = args.get('filter');
-  if (filter && !isObject(filter)) throw new CommandError(14, "BSON field 'listDatabases.filter' is the wrong type");
-  const matches = filter ? compile(parseFilter(filter)) : () => true;
-  const nameOnly = args.get('nameOnly') ? isTrue(args.get('nameOnly')!) : false;
-  const names = new Set([...engine.catalog.collections.keys()].map((namespace) => splitNamespace(namespace)[0]));
-  const databases = [...names]
-    .sort()
-    .map((name) => (nameOnly ? { name } : { name, sizeOnDisk: 0, empty: false }))
-    .filter((database) => matches(documentValue(encode(database))));
-  return encode({ databases, ...(nameOnly ? {} : { totalSize: 0 }) });
-}

@@ -17,7 +17,6 @@ interface Cursor {
   readonly collection: Collection | undefined;
   readonly source: Source;
   readonly projection: Projection | undefined;
-  readonly noTimeout: boolean;
   /** Connection that received the last batch. */
   client: Connection | undefined;
   lastUsedAt: number;
@@ -34,7 +33,6 @@ export interface CursorOptions {
   readonly projection?: Projection | undefined;
   readonly batchSize: number;
   readonly single?: boolean;
-  readonly noTimeout?: boolean;
   readonly client?: Connection;
   readonly deadline: Deadline;
 }
@@ -53,7 +51,6 @@ export class Cursors {
     });
     const open = !options.single && hasMore(source, batch.length >= batchSize);
     const id = open ? this.#next++ : 0n;
-    const noTimeout = options.noTimeout ?? false;
     if (open)
       this.#open.set(id, {
         id,
@@ -61,7 +58,6 @@ export class Cursors {
         collection,
         source,
         projection,
-        noTimeout,
         client,
         lastUsedAt: Date.now(),
         busy: false,
@@ -119,11 +115,7 @@ export class Cursors {
   /** Closes cursors that have not been used for ten minutes. */
   sweep(now = Date.now()): void {
     for (const cursor of this.#open.values())
-      if (!cursor.noTimeout && !cursor.busy && now - cursor.lastUsedAt > IDLE_TIMEOUT_MS) this.kill(cursor.id);
-  }
-
-  get size(): number {
-    return this.#open.size;
+      if (!cursor.busy && now - cursor.lastUsedAt > IDLE_TIMEOUT_MS) this.kill(cursor.id);
   }
 }
 

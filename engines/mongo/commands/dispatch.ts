@@ -7,13 +7,12 @@ import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
 import { saslContinue, saslStart } from './authenticate.js';
 import { duplicateOf } from './batch.js';
-import { create, drop, dropDatabase, listCollections, listDatabases } from './collections.js';
+import { create, drop, dropDatabase, listCollections } from './collections.js';
 import type { Engine } from './engine.js';
-import { explain } from './explain.js';
 import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
-import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
-import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
+import { createIndexes, listIndexes } from './indexes.js';
+import { endSessions, ping, serverStatus } from './info.js';
 import { count, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, namespaceOf, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
@@ -22,33 +21,24 @@ type Handler = (engine: Engine, request: Request) => Promise<Buffer>;
 
 const COMMANDS = new Map<string, Handler>([
   ['aggregate', aggregate],
-  ['buildInfo', buildInfo],
-  ['buildinfo', buildInfo],
-  ['connectionStatus', connectionStatus],
   ['count', count],
   ['create', create],
   ['createIndexes', createIndexes],
   ['delete', remove],
   ['drop', drop],
   ['dropDatabase', dropDatabase],
-  ['dropIndexes', dropIndexes],
   ['endSessions', endSessions],
-  ['explain', explain],
   ['find', find],
   ['findAndModify', findAndModify],
-  ['findandmodify', findAndModify],
   ['getMore', getMore],
-  ['getParameter', getParameter],
   ['hello', hello],
   ['insert', insert],
   ['isMaster', hello],
   ['ismaster', hello],
   ['killCursors', killCursors],
   ['listCollections', listCollections],
-  ['listDatabases', listDatabases],
   ['listIndexes', listIndexes],
   ['ping', ping],
-  ['refreshSessions', endSessions],
   ['saslContinue', saslContinue],
   ['saslStart', saslStart],
   ['serverStatus', serverStatus],
@@ -58,7 +48,7 @@ const COMMANDS = new Map<string, Handler>([
 /** Commands that accept document sequences. */
 const SEQUENCED = new Set(['insert', 'update', 'delete', 'createIndexes']);
 /** Commands that may be retried and so may carry a txnNumber. */
-const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify']);
+const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify']);
 
 /** Commands that change stored data. */
 const WRITE_HANDLERS = new Set<Handler>([
@@ -66,7 +56,6 @@ const WRITE_HANDLERS = new Set<Handler>([
   createIndexes,
   drop,
   dropDatabase,
-  dropIndexes,
   findAndModify,
   insert,
   remove,
@@ -74,7 +63,7 @@ const WRITE_HANDLERS = new Set<Handler>([
 ]);
 
 /** Commands allowed before authentication; none of them touches the store. */
-const UNAUTHENTICATED = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
+const UNAUTHENTICATED = new Set([hello, ping, saslContinue, saslStart]);
 
 /** Fields of an answer, and whether the command succeeded. */
 export interface Answer {

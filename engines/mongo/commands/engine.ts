@@ -14,7 +14,6 @@ export interface Engine {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly sortMemory: SortMemory;
-  readonly startedAt: number;
   /** Verifies that a client knows the secret of this start. */
   readonly verifier: Verifier;
   /** Name that clients of this start use; drivers send it on every connection. */

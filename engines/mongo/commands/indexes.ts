@@ -1,22 +1,12 @@
-/** Implements createIndexes, listIndexes and dropIndexes. */
+/** Implements createIndexes and listIndexes. */
 import { Int32 } from 'bson';
 import { equalValues } from '../bson/compare.js';
 import { encode, join, type Named, toValue } from '../bson/encode.js';
 import { show } from '../bson/print.js';
-import {
-  documentValue,
-  elementsOf,
-  type Field,
-  fieldsOf,
-  isArray,
-  isObject,
-  Type,
-  textOf,
-  type Value,
-} from '../bson/value.js';
+import { documentValue, type Field, fieldsByName, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
-import { type Collection, ID_PATTERN } from '../storage/collection.js';
+import { ID_PATTERN } from '../storage/collection.js';
 import { checkSpecification, type Index, openIndex } from '../storage/definition.js';
 import { buildIndexes } from '../storage/index-build.js';
 import { Arguments, argumentsOf, documentsOf } from './arguments.js';
@@ -71,10 +61,8 @@ function normalizeSpecification(fields: ReadonlyMap<string, Field>): Buffer {
     const field = fields.get(flag);
     if (field && (flag === 'background' || isTrue(field))) members.push([flag, field]);
   }
-  for (const name of ['partialFilterExpression', 'expireAfterSeconds']) {
-    const field = fields.get(name);
-    if (field) members.push([name, field]);
-  }
+  const expiry = fields.get('expireAfterSeconds');
+  if (expiry) members.push(['expireAfterSeconds', expiry]);
   return join(members);
 }
 
@@ -85,9 +73,7 @@ function indexExists(index: Index, indexes: readonly Index[]): boolean {
   const sameOptions = (other: Index): boolean =>
     other.unique === index.unique &&
     other.sparse === index.sparse &&
-    other.expireAfterSeconds === index.expireAfterSeconds &&
-    (other.partial === undefined) === (index.partial === undefined) &&
-    (!other.partial || equalValues(other.partial.source, index.partial!.source));
+    other.expireAfterSeconds === index.expireAfterSeconds;
   if (sameName && !equalValues(sameName.key, index.key))
     throw new CommandError(
       86,
@@ -126,36 +112,8 @@ export async function listIndexes(engine: Engine, request: Request): Promise<Buf
 export function batchSizeOf(args: Arguments): number {
   const cursor = args.object('cursor');
   if (!cursor) return Number.MAX_SAFE_INTEGER;
-  const fields = new Map(fieldsOf(cursor).map((field) => [field.name, field]));
-  return new Arguments(`${args.scope}.cursor`, fields, ['batchSize']).integer('batchSize') ?? Number.MAX_SAFE_INTEGER;
-}
-
-export async function dropIndexes(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, ['index', 'comment']);
-  const namespace = namespaceOf(request);
-  const collection = engine.catalog.find(namespace);
-  if (!collection) throw new CommandError(26, `ns not found ${namespace}`);
-  const indexes = findIndexes(collection, args.required('index'));
-  const nIndexesWas = collection.indexes.filter(({ ready }) => ready).length + 1;
-  if (indexes.length > 0) await engine.catalog.dropIndexes(collection, indexes);
-  return encode({ nIndexesWas });
-}
-
-/** Finds indexes by name or key. Errors: 27 unknown, 72 for the index on `_id`. */
-function findIndexes(collection: Collection, requested: Value): Index[] {
-  const ready = collection.indexes.filter((index) => index.ready);
-  if (isArray(requested)) return elementsOf(requested).flatMap((one) => findIndexes(collection, one));
-  if (isObject(requested)) {
-    if (isIdIndex(requested)) throw new CommandError(72, 'cannot drop _id index');
-    const found = ready.filter((index) => equalValues(index.key, requested));
-    if (found.length === 0) throw new CommandError(27, `can't find index with key: ${show(requested)}`);
-    return found;
-  }
-  if (requested.type !== Type.string) throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
-  const name = textOf(requested);
-  if (name === '*') return ready;
-  if (name === '_id_') throw new CommandError(72, 'cannot drop _id index');
-  const found = ready.filter((index) => index.name === name);
-  if (found.length === 0) throw new CommandError(27, `index not found with name [${name}]`);
-  return found;
+  return (
+    new Arguments(`${args.scope}.cursor`, fieldsByName(cursor), ['batchSize']).integer('batchSize') ??
+    Number.MAX_SAFE_INTEGER
+  );
 }

@@ -2,7 +2,7 @@
 import { Long } from 'bson';
 import { EMPTY_DOCUMENT, encode } from '../bson/encode.js';
 import { longOf } from '../bson/number.js';
-import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { documentValue, Type, textOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { parseProjection } from '../query/projection.js';
@@ -16,31 +16,13 @@ import { type Deadline, deadlineAfter, listSource, Search, type Source } from '.
 /** Documents in a first batch if the client sets no batch size. */
 export const DEFAULT_BATCH = 101;
 /** Empty filter. */
-export const MATCH_ALL = documentValue(EMPTY_DOCUMENT);
+const MATCH_ALL = documentValue(EMPTY_DOCUMENT);
 
-export const FIND_ARGUMENTS = [
-  'filter',
-  'sort',
-  'projection',
-  'hint',
-  'skip',
-  'limit',
-  'batchSize',
-  'singleBatch',
-  'noCursorTimeout',
-  'allowPartialResults',
-  'comment',
-];
+const FIND_ARGUMENTS = ['filter', 'sort', 'projection', 'skip', 'limit', 'batchSize', 'singleBatch', 'comment'];
 
 export function queryFrom(args: Arguments, filter: string): Query {
   const sort = args.object('sort');
-  return queryOf(parseFilter(args.object(filter) ?? MATCH_ALL), sort ? parseSort(sort) : [], hintOf(args));
-}
-
-/** Returns the hint; an empty one counts as absent. */
-export function hintOf(args: Arguments): Value | undefined {
-  const hint = args.get('hint');
-  return hint && isObject(hint) && fieldsOf(hint).length === 0 ? undefined : hint;
+  return queryOf(parseFilter(args.object(filter) ?? MATCH_ALL), sort ? parseSort(sort) : []);
 }
 
 /** Deadline of a command: `maxTimeMS` and the client's disconnection. */
@@ -64,14 +46,13 @@ export async function find(engine: Engine, request: Request): Promise<Buffer> {
     projection: projection && parseProjection(projection),
     batchSize: args.integer('batchSize') ?? DEFAULT_BATCH,
     single: args.flag('singleBatch', false),
-    noTimeout: args.flag('noCursorTimeout', false),
     client: request.connection,
     deadline: deadlineOf(args, request),
   });
 }
 
 /** Source of a query; empty if the collection does not exist. */
-export function sourceOf(engine: Engine, namespace: string, query: Query, skip: number, limit: number): Source {
+function sourceOf(engine: Engine, namespace: string, query: Query, skip: number, limit: number): Source {
   const collection = engine.catalog.find(namespace);
   return collection ? new Search(engine.documents, collection, query, skip, limit, engine.sortMemory) : listSource([]);
 }
@@ -102,33 +83,23 @@ export async function killCursors(engine: Engine, request: Request): Promise<Buf
   return encode({ cursorsKilled: killed, cursorsNotFound: unknown, cursorsAlive: [], cursorsUnknown: [] });
 }
 
+/** Number of documents in a collection, as of the last flush. */
 export async function count(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, ['query', 'limit', 'skip', 'hint', 'fields', 'comment']);
-  const namespace = namespaceOf(request);
-  const query = queryFrom(args, 'query');
-  // A negative limit means the same as a positive one.
-  const limit = Math.abs(args.integer('limit', Number.MIN_SAFE_INTEGER) ?? 0);
-  const skip = args.integer('skip') ?? 0;
-  return encode({ n: await countMatches(engine, namespace, query, skip, limit, deadlineOf(args, request)) });
+  argumentsOf(request, ['comment']);
+  return encode({ n: engine.catalog.find(namespaceOf(request))?.flushedCount ?? 0 });
 }
 
-/** Counts matching documents between `skip` and `limit` (0 = no limit). */
+/** Counts matching documents. */
 export async function countMatches(
   engine: Engine,
   namespace: string,
   query: Query,
-  skip: number,
-  limit: number,
   deadline: Deadline,
 ): Promise<number> {
   const collection = engine.catalog.find(namespace);
   if (!collection) return 0;
-  const isEverything = query.filter.kind === 'and' && query.filter.filters.length === 0 && !query.hint;
-  if (isEverything) {
-    const remaining = Math.max(0, collection.flushedCount - skip);
-    return limit === 0 ? remaining : Math.min(remaining, limit);
-  }
-  const search = new Search(engine.documents, collection, query, skip, limit);
+  if (query.filter.kind === 'and' && query.filter.filters.length === 0) return collection.flushedCount;
+  const search = new Search(engine.documents, collection, query, 0, 0, engine.sortMemory);
   let n = 0;
   while (!search.done) n += (await search.take(1000, deadline)).length;
   return n;

@@ -68,7 +68,7 @@ export class Search implements Source {
     query: Query,
     skip: number,
     limit: number,
-    memory?: SortMemory,
+    memory: SortMemory,
   ) {
     const [scan, plan] = scanFor(documents, collection, query);
     this.#scan = scan;

@@ -1,7 +1,7 @@
 /** Implements insert, update and delete. */
 import { encode } from '../bson/encode.js';
 import { bodyOf, documentValue, fieldsByName, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { type Candidate, type Collection, idOf } from '../storage/collection.js';
@@ -55,8 +55,9 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
       const target = { engine, namespace, query, deadline };
       const apply = (collection: Collection, candidate: Candidate) =>
         updateDocument(engine, collection, change, candidate);
+      if (statement.multi) return changeAll(target, apply);
       const onNoMatch = statement.upsert ? () => upsertDocument(engine, namespace, query, change) : undefined;
-      return (statement.multi ? changeAll : changeOne)(target, apply, onNoMatch);
+      return changeOne(target, apply, onNoMatch);
     }),
   );
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);
@@ -87,25 +88,25 @@ interface UpdateStatement {
   readonly u: Value;
   readonly multi: boolean;
   readonly upsert: boolean;
-  readonly hint: Value | undefined;
 }
 
 /** Errors of the whole command. */
 function checkUpdate(statement: Value, request: Request): UpdateStatement {
-  const args = new Arguments('update.updates', fieldsByName(statement), ['q', 'u', 'multi', 'upsert', 'hint']);
+  const args = new Arguments('update.updates', fieldsByName(statement), ['q', 'u', 'multi', 'upsert']);
   const [q, u] = [args.required('q'), args.required('u')];
   const [multi, upsert] = [args.flag('multi', false), args.flag('upsert', false)];
   args.object('q');
   requireSingle(request, multi);
-  return { q, u, multi, upsert, hint: args.get('hint') };
+  if (multi && upsert) throw notImplemented(9, 'upserts of multi updates');
+  return { q, u, multi, upsert };
 }
 
 /** Errors of the single statement. */
-function parseUpdateStatement({ q, u, multi, hint }: UpdateStatement): { query: Query; change: Update } {
+function parseUpdateStatement({ q, u, multi }: UpdateStatement): { query: Query; change: Update } {
   const change = parseUpdate(u);
   if (multi && change.kind === 'replacement')
     throw new CommandError(9, 'multi update is not supported for replacement-style update');
-  return { query: queryOf(parseFilter(q), [], hint), change };
+  return { query: queryOf(parseFilter(q)), change };
 }
 
 function isValidUpdate(statement: UpdateStatement): boolean {
@@ -147,7 +148,7 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
     return { n: 1, nModified: 0 };
   };
   const statements = documentsOf(request, 'deletes').map((statement): Statement => {
-    const args = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
+    const args = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit']);
     const q = args.required('q');
     args.object('q');
     args.required('limit');
@@ -155,9 +156,8 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
     if (limit !== 0 && limit !== 1)
       throw new CommandError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
     requireSingle(request, limit === 0);
-    const hint = args.get('hint');
     return lazyStatement(() => {
-      const query = queryOf(parseFilter(q), [], hint);
+      const query = queryOf(parseFilter(q));
       return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, removeDocument);
     });
   });

@@ -1,7 +1,7 @@
 /** Compiles a filter into a predicate on raw documents. */
 import { compareValues } from '../bson/compare.js';
 import { Kind, keyOf, kindOf } from '../bson/key.js';
-import { decimalOf, doubleOf } from '../bson/number.js';
+import { doubleOf } from '../bson/number.js';
 import { Type, type Value } from '../bson/value.js';
 import type { Comparison, Condition, Filter, Operands } from './filter.js';
 import { anyAt, type Test } from './path.js';
@@ -9,33 +9,23 @@ import { anyAt, type Test } from './path.js';
 /** Reports whether a document (its raw bytes as a value) meets a filter. */
 export type Predicate = (document: Value) => boolean;
 
-export const compile = (filter: Filter): Predicate =>
-  compose(filter, (condition) => {
-    const test = testOf(condition);
-    const spread = condition.kind !== 'exists';
-    return (document) => anyAt(document, condition.path, spread, test);
-  });
-
-/** Combines the predicates of the leaves by and, or, nor and not. */
-function compose<Subject>(
-  filter: Filter,
-  leaf: (condition: Condition) => (subject: Subject) => boolean,
-): (subject: Subject) => boolean {
+export function compile(filter: Filter): Predicate {
   switch (filter.kind) {
     case 'and':
-    case 'or':
-    case 'nor': {
-      const parts = filter.filters.map((part) => compose(part, leaf));
-      if (filter.kind === 'and') return (subject) => parts.every((part) => part(subject));
-      if (filter.kind === 'or') return (subject) => parts.some((part) => part(subject));
-      return (subject) => !parts.some((part) => part(subject));
+    case 'or': {
+      const parts = filter.filters.map(compile);
+      if (filter.kind === 'and') return (document) => parts.every((part) => part(document));
+      return (document) => parts.some((part) => part(document));
     }
     case 'not': {
-      const part = compose(filter.filter, leaf);
-      return (subject) => !part(subject);
+      const part = compile(filter.filter);
+      return (document) => !part(document);
     }
-    default:
-      return leaf(filter);
+    default: {
+      const test = testOf(filter);
+      const spread = filter.kind !== 'exists';
+      return (document) => anyAt(document, filter.path, spread, test);
+    }
   }
 }
 
@@ -50,26 +40,19 @@ function testOf(condition: Condition): Test {
   }
 }
 
-/** Compiles conditions on an element itself; their paths are ignored. */
-export const elementTest = (filter: Filter): ((element: Value) => boolean) => compose<Value>(filter, testOf);
-
 function inTest({ points, hasNull }: Operands): Test {
   return (value) => {
-    if (value === undefined || value.type === Type.undefined) return hasNull;
+    if (value === undefined) return hasNull;
     return points.has(keyOf(value));
   };
 }
 
-const isNotANumber = (value: Value): boolean =>
-  value.type === Type.double
-    ? Number.isNaN(doubleOf(value))
-    : value.type === Type.decimal && decimalOf(value) === 'nan';
+const isNotANumber = (value: Value): boolean => value.type === Type.double && Number.isNaN(doubleOf(value));
 
 function comparisonTest(kind: Comparison, operand: Value): Test {
   const inclusive = kind === 'eq' || kind === 'gte' || kind === 'lte';
   const operandKind = kindOf(operand);
-  if (operandKind === Kind.null)
-    return (value) => inclusive && (!value || value.type === Type.null || value.type === Type.undefined);
+  if (operandKind === Kind.null) return (value) => inclusive && (!value || value.type === Type.null);
   const holds = orderTest(kind);
   if (isNotANumber(operand)) return (value) => inclusive && value !== undefined && isNotANumber(value);
   const ordered = kind !== 'eq';

@@ -12,9 +12,11 @@ export interface Path {
 interface Part {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Array index that the part denotes, or -1. */
-  readonly position: number;
+  /** True if the part may denote an element of an array. */
+  readonly isPosition: boolean;
 }
+
+export const isPosition = (name: string): boolean => /^(0|[1-9]\d{0,8})$/.test(name);
 
 /** Parsed paths. Statements use the same few paths, and parsing them would be most of the work. */
 const CACHE = new Map<string, Path>();
@@ -27,7 +29,7 @@ export function pathOf(text: string): Path {
   const parts = names.map((name) => ({
     name,
     bytes: Buffer.from(name),
-    position: /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1,
+    isPosition: isPosition(name),
   }));
   const path = { text, names, parts };
   if (CACHE.size >= MAX_CACHED) CACHE.clear();
@@ -38,7 +40,7 @@ export function pathOf(text: string): Path {
 /** Parses a path without positions. Errors: `code` if there is one; `feature` names the unsupported feature. */
 export function plainPath(text: string, feature: string, code = 2): Path {
   const path = pathOf(text);
-  if (path.parts.slice(1).some(({ position }) => position >= 0))
+  if (path.parts.slice(1).some((part) => part.isPosition))
     throw notImplemented(code, `${feature} by a position, as in '${text}'`);
   return path;
 }
@@ -47,8 +49,7 @@ export function plainPath(text: string, feature: string, code = 2): Path {
 export type Test = (value: Value | undefined) => boolean;
 
 /**
- * True if any value at the path passes. Arrays on the path are expanded one level, and at its end positions apply,
- * too. An array at the end is tested itself and, if `spread`, by its elements.
+ * True if any value at the path passes. Arrays on the path are expanded one level. An array at the end is tested itself and, if `spread`, by its elements.
  */
 export function anyAt(document: Value, path: Path, spread: boolean, test: Test, depth = 0): boolean {
   const part = path.parts[depth]!;
@@ -63,10 +64,5 @@ function anyBelow(value: Value | undefined, path: Path, spread: boolean, test: T
   }
   if (value?.type === Type.object) return anyAt(value, path, spread, test, depth);
   if (value?.type !== Type.array) return test(undefined);
-  const elements = elementsOf(value);
-  const { position } = path.parts[depth]!;
-  const indexed = position < 0 ? undefined : elements[position];
-  // An element selected by position is tested as it is; an array is not expanded.
-  if (indexed && depth + 1 === path.parts.length && test(indexed)) return true;
-  return elements.some((element) => element.type === Type.object && anyAt(element, path, spread, test, depth));
+  return elementsOf(value).some((element) => element.type === Type.object && anyAt(element, path, spread, test, depth));
 }

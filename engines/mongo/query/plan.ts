@@ -1,20 +1,9 @@
 /** Chooses an access path for a filter: documents by `_id`, a range of an index, or a full scan. */
-import { equalValues } from '../bson/compare.js';
-import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
-import { CommandError, notImplemented } from '../errors.js';
-import { type Collection, ID_PATTERN } from '../storage/collection.js';
+import type { Collection } from '../storage/collection.js';
 import type { Index } from '../storage/definition.js';
 import { cutBound, isLong } from '../storage/keys.js';
 import { spaceEnd } from '../storage/layout.js';
-import {
-  type Bounds,
-  boundsOf,
-  excludesMissing,
-  implies,
-  type Requirements,
-  requirementsOf,
-  type Span,
-} from './bounds.js';
+import { type Bounds, boundsOf, excludesMissing, type Requirements, requirementsOf, type Span } from './bounds.js';
 import type { Filter } from './filter.js';
 import { createKeySet, type KeySet } from './key-set.js';
 import type { SortField } from './sort.js';
@@ -51,21 +40,17 @@ interface Candidate {
 /** Maximum ranges. Each `$in` multiplies them; beyond this, further fields are left to the filter. */
 const MAX_RANGES = 10_000;
 
-/** Plans a query. Errors: 2 for a hint that names no index. */
-export function planFor(collection: Collection, filter: Filter, sort: readonly SortField[], hint?: Value): Plan {
+/** Plans a query. */
+export function planFor(collection: Collection, filter: Filter, sort: readonly SortField[]): Plan {
   const requirements = requirementsOf(filter);
-  const hinted = hint && hintedCandidate(collection, hint);
-  if (!hinted) {
-    const byId = pointPlan(requirements, sort);
-    if (byId) return byId;
-  }
-  const candidates = hinted ? [hinted] : candidatesOf(collection, requirements);
+  const byId = pointPlan(requirements, sort);
+  if (byId) return byId;
   let best: Plan | undefined;
   let highest = 0;
-  for (const candidate of candidates) {
+  for (const candidate of candidatesOf(collection, requirements)) {
     const plan = rangePlan(candidate, requirements, sort);
     const score = scoreOf(plan, sort);
-    if (score > highest || (hinted && !best)) [best, highest] = [plan, score];
+    if (score > highest) [best, highest] = [plan, score];
   }
   return best ?? fullScan(collection, sort);
 }
@@ -118,24 +103,10 @@ const candidate = (index: Index): Candidate => ({
 function candidatesOf(collection: Collection, requirements: Requirements): Candidate[] {
   const usable = collection.indexes.filter((index) => {
     if (!index.ready) return false;
-    if (index.partial) return implies(requirements, index.partial.filter);
     if (!index.sparse) return true;
     return index.paths.some(({ text }) => requirements.get(text)?.some(excludesMissing));
   });
   return [idCandidate(collection), ...usable.map(candidate)];
-}
-
-function hintedCandidate(collection: Collection, hint: Value): Candidate {
-  if (isObject(hint)) {
-    if (fieldsOf(hint)[0]?.name === '$natural') throw notImplemented(2, 'the hint $natural');
-    if (equalValues(hint, documentValue(ID_PATTERN))) return idCandidate(collection);
-  } else if (hint.type === Type.string && textOf(hint) === '_id_') return idCandidate(collection);
-  else if (hint.type !== Type.string) throw new CommandError(9, 'Hint must be a string or an object');
-  const found = collection.indexes.find(
-    (index) => index.ready && (isObject(hint) ? equalValues(index.key, hint) : index.name === textOf(hint)),
-  );
-  if (!found) throw new CommandError(2, 'error processing query: planner returned error: bad hint');
-  return candidate(found);
 }
 
 function rangePlan(candidate: Candidate, requirements: Requirements, sort: readonly SortField[]): Plan {

@@ -1,5 +1,5 @@
 /** Executes a plan in pages. Each page is read synchronously; between pages the collection may change. */
-import { documentValue, type Value } from '../bson/value.js';
+import { documentValue } from '../bson/value.js';
 import { Candidate, type Collection, type Documents, documentKey, documentKeyOfEntry } from '../storage/collection.js';
 import { isInSpan, type Span } from '../storage/insert-gap-cache.js';
 import { storedKey } from '../storage/keys.js';
@@ -107,21 +107,20 @@ export interface Query {
   readonly filter: Filter;
   readonly matches: Predicate;
   readonly sort: readonly SortField[];
-  readonly hint: Value | undefined;
 }
 
-export function queryOf(filter: Filter, sort: readonly SortField[] = [], hint?: Value): Query {
+export function queryOf(filter: Filter, sort: readonly SortField[] = []): Query {
   // Compiled on first use, because upserts often find no candidate.
   let compiled: Predicate | undefined;
   const matches: Predicate = (document) => {
     compiled ??= compile(filter);
     return compiled(document);
   };
-  return { filter, matches, sort, hint };
+  return { filter, matches, sort };
 }
 
 export const scanFor = (documents: Documents, collection: Collection, query: Query): [Scan, Plan] => {
-  const plan = planFor(collection, query.filter, query.sort, query.hint);
+  const plan = planFor(collection, query.filter, query.sort);
   return [new Scan(documents, collection, plan), plan];
 };
 

@@ -75,7 +75,7 @@ export class Sorter {
   constructor(
     readonly fields: readonly SortField[],
     readonly limit: number,
-    readonly memory = new SortMemory(),
+    readonly memory: SortMemory,
   ) {}
 
   /** Errors: 292 if more than 100 MiB would be needed, 146 if other sorts hold too much. */

@@ -140,23 +140,6 @@ export class Catalog implements ChangeTracker {
     );
   }
 
-  /** Drops indexes; their keys are removed later. */
-  async dropIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
-    const remaining = () => collection.indexes.filter((index) => !indexes.includes(index));
-    await this.store.write(
-      () => {
-        if (collection.dropped) throw new CommandError(26, 'ns not found');
-        this.#put(collection, remaining());
-        for (const index of indexes) this.store.put(garbageKey(index.space), EMPTY);
-        return true;
-      },
-      () => {
-        collection.indexes = remaining();
-        this.#sweeper.add(indexes.map(({ space }) => space));
-      },
-    );
-  }
-
   /** Registers indexes to be maintained by writers. Until `finishIndexes`, a restart discards them. */
   async startIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
     await this.store.write(

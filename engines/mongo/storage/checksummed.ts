@@ -3,7 +3,6 @@
  * would go unnoticed.
  */
 import { crc32 } from 'node:zlib';
-import { faultOf } from '../bson/validate.js';
 
 const CHECKSUM = 4;
 
@@ -16,16 +15,10 @@ export function addChecksum(key: Buffer, document: Buffer): Buffer {
   return value;
 }
 
-/**
- * Returns the document stored under the key, not copied, or undefined if it is damaged. Documents written before
- * checksums existed are only validated as BSON.
- */
+/** Returns the document stored under the key, not copied, or undefined if it is damaged. */
 export function verifyChecksum(key: Buffer, value: Buffer): Buffer | undefined {
   const end = value.length - CHECKSUM;
-  if (end < 1) return undefined;
-  const length = value.readInt32LE(0);
-  if (length === value.length) return faultOf(value) === undefined ? value : undefined;
-  if (length !== end) return undefined;
+  if (end < CHECKSUM || value.readInt32LE(0) !== end) return undefined;
   const document = value.subarray(0, end);
   return checksumOf(key, document) === value.readUInt32LE(end) ? document : undefined;
 }

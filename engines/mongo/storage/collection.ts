@@ -201,7 +201,6 @@ export class Documents {
   }
 
   #entries(collection: Collection, index: Index, document: Value, idKey: Buffer, maxEntries = MAX_ENTRIES): Entry[] {
-    if (index.partial && !index.partial.matches(document)) return [];
     const { rows, multikey } = entriesOf(document, index.paths, maxEntries);
     let definitionChanged = false;
     multikey.forEach((viaArray, i) => {
@@ -235,7 +234,6 @@ export class Documents {
 
 /** True if a change may affect an index's entries; compares the top-level fields of its paths. */
 function mayDiffer(index: Index, before: Value, after: Value): boolean {
-  if (index.partial) return true;
   return index.paths.some(({ parts }) => {
     const [old, fresh] = [fieldNamed(before, parts[0]!.bytes), fieldNamed(after, parts[0]!.bytes)];
     return old && fresh ? !identical(old, fresh) : old !== fresh;

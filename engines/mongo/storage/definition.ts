@@ -2,8 +2,7 @@
 import { integerOf, isNumeric, toNumber } from '../bson/number.js';
 import { documentValue, type Field, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
-import { type Filter, isTrue, parseFilter } from '../query/filter.js';
-import { compile, type Predicate } from '../query/match.js';
+import { isTrue } from '../query/filter.js';
 import { type Path, pathOf, plainPath } from '../query/path.js';
 import { spaceHead } from './layout.js';
 
@@ -19,7 +18,6 @@ export interface Index {
   readonly directions: readonly (1 | -1)[];
   readonly unique: boolean;
   readonly sparse: boolean;
-  readonly partial: { readonly filter: Filter; readonly matches: Predicate; readonly source: Value } | undefined;
   readonly expireAfterSeconds: number | undefined;
   /** By field, true if it was ever reached through an array. */
   readonly multikey: boolean[];
@@ -41,7 +39,6 @@ export function openIndex(specification: Buffer, state: IndexState): Index {
   const fields = new Map(fieldsOf(documentValue(specification)).map((field) => [field.name, field]));
   const key = fields.get('key')!;
   const parts = fieldsOf(key);
-  const partial = fields.get('partialFilterExpression');
   const expire = fields.get('expireAfterSeconds');
   const flag = (name: string): boolean => fields.has(name) && isTrue(fields.get(name)!);
   return {
@@ -54,7 +51,6 @@ export function openIndex(specification: Buffer, state: IndexState): Index {
     directions: parts.map((part) => (toNumber(part) < 0 ? -1 : 1)),
     unique: flag('unique'),
     sparse: flag('sparse'),
-    partial: partial && withPredicate(partial),
     expireAfterSeconds: expire && toNumber(expire),
     multikey: [...(state.multikey ?? parts.map(() => false))],
     long: state.long ?? false,
@@ -62,28 +58,14 @@ export function openIndex(specification: Buffer, state: IndexState): Index {
   };
 }
 
-function withPredicate(source: Value) {
-  const filter = parseFilter(source);
-  return { filter, matches: compile(filter), source };
-}
-
-const OPTIONS = new Set([
-  'v',
-  'key',
-  'name',
-  'ns',
-  'unique',
-  'sparse',
-  'background',
-  'partialFilterExpression',
-  'expireAfterSeconds',
-]);
+const OPTIONS = new Set(['v', 'key', 'name', 'ns', 'unique', 'sparse', 'background', 'expireAfterSeconds']);
 
 /** Validates a client's specification and returns its fields. Errors: 197, 67, 14, 9. */
 export function checkSpecification(specification: Value): Map<string, Field> {
   const fields = new Map(fieldsOf(specification).map((field) => [field.name, field]));
   for (const name of fields.keys())
-    if (!OPTIONS.has(name))
+    if (name === 'partialFilterExpression') throw notImplemented(67, 'partial indexes');
+    else if (!OPTIONS.has(name))
       throw new CommandError(197, `The field '${name}' is not valid for an index specification. Specification: `);
   const key = fields.get('key');
   if (!key) throw new CommandError(9, `The 'key' field is a required property of an index specification`);
@@ -102,7 +84,6 @@ export function checkSpecification(specification: Value): Map<string, Field> {
   checkKey(key);
   checkIdIndex(fields, key);
   checkExpiry(fields.get('expireAfterSeconds'), key);
-  checkPartial(fields.get('partialFilterExpression'), fields.has('sparse') && isTrue(fields.get('sparse')!));
   return fields;
 }
 
@@ -137,7 +118,7 @@ function checkIdIndex(fields: ReadonlyMap<string, Field>, key: Value): void {
     return;
   }
   if (toNumber(first) !== 1) throw new CommandError(2, "The field 'key' for an _id index must be {_id: 1}");
-  for (const name of ['unique', 'sparse', 'partialFilterExpression', 'expireAfterSeconds'])
+  for (const name of ['unique', 'sparse', 'expireAfterSeconds'])
     if (fields.has(name))
       throw new CommandError(197, `The field '${name}' is not valid for an _id index specification`);
 }
@@ -150,19 +131,4 @@ function checkExpiry(expire: Value | undefined, key: Value): void {
     throw cannotCreateIndex('TTL index expireAfterSeconds option must be a number within 0 to 2147483647');
   if (fieldsOf(key).length > 1)
     throw cannotCreateIndex('TTL indexes are single-field indexes, compound indexes do not support TTL');
-}
-
-function checkPartial(partial: Value | undefined, sparse: boolean): void {
-  if (!partial) return;
-  if (!isObject(partial)) throw new CommandError(14, "The field 'partialFilterExpression' must be an object");
-  if (sparse) throw cannotCreateIndex('cannot mix "partialFilterExpression" and "sparse" options');
-  if (!isSupported(parseFilter(partial), true)) throw cannotCreateIndex('unsupported expression in partial index');
-}
-
-function isSupported(filter: Filter, top: boolean): boolean {
-  if (filter.kind === 'and')
-    return filter.filters.every(
-      (part) => isSupported(part, false) || (top && part.kind === 'and' && isSupported(part, false)),
-    );
-  return ['eq', 'gt', 'gte', 'lt', 'lte', 'exists'].includes(filter.kind);
 }

@@ -85,29 +85,15 @@ function expand(
   else for (const element of elements) expandElement(element);
 }
 
-/** Follows a path through objects, and through arrays by position, to its end or to an array. */
+/** Follows a path through objects to its end or to an array. */
 function descend(state: PathState, path: Path): PathState {
   let { value, depth } = state;
-  while (depth < path.parts.length) {
-    const part = path.parts[depth]!;
-    if (value?.type === Type.object) value = fieldNamed(value, part.bytes);
-    else if (value?.type === Type.array && part.position >= 0) value = elementAt(value, path, depth);
-    else if (value?.type === Type.array) return { value, depth };
-    else return { value: undefined, depth: path.parts.length };
-    depth++;
+  for (; depth < path.parts.length; depth++) {
+    if (value?.type === Type.array) break;
+    if (value?.type !== Type.object) return { value: undefined, depth: path.parts.length };
+    value = fieldNamed(value, path.parts[depth]!.bytes);
   }
   return { value, depth };
-}
-
-function elementAt(array: Value, path: Path, depth: number): FieldValue {
-  const { name, bytes, position } = path.parts[depth]!;
-  const elements = elementsOf(array);
-  if (elements.some((element) => element.type === Type.object && fieldNamed(element, bytes)))
-    throw new CommandError(
-      16746,
-      `Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '${name}'`,
-    );
-  return elements[position];
 }
 
 /** Maximum bytes of a key stored whole. A longer key is truncated and ends with a digest that distinguishes it. */

@@ -1,14 +1,12 @@
 /** Update operators: each computes the new value at a path. */
 import { compareValues, equalValues } from '../bson/compare.js';
 import { arrayOf } from '../bson/encode.js';
-import { keyOf } from '../bson/key.js';
 import { isNumeric } from '../bson/number.js';
 import { show } from '../bson/print.js';
 import { elementsOf, type Field, fieldsOf, isArray, isObject, Type, typeName, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
-import { hasOperators, parseElementConditions, parseFilter } from '../query/filter.js';
-import { compile, elementTest } from '../query/match.js';
-import { pathOf } from '../query/path.js';
+import { hasOperators, parseFilter } from '../query/filter.js';
+import { compile } from '../query/match.js';
 import { add } from './arithmetic.js';
 
 /** Current value at the path, and context for errors: `id` is the document's `_id` if it has one. */
@@ -37,8 +35,6 @@ export function operatorOf(name: string, operand: Field): Operator | undefined {
       return () => 'remove';
     case '$inc':
       return increment(operand);
-    case '$min':
-      return ({ current }) => (!current || compareValues(operand, current) < 0 ? operand : 'keep');
     case '$max':
       return ({ current }) => (!current || compareValues(operand, current) > 0 ? operand : 'keep');
     case '$push':
@@ -101,48 +97,16 @@ function push(operand: Field): Operator {
 }
 
 function addToSet(operand: Field): Operator {
-  const clauses = isObject(operand) && fieldsOf(operand)[0]?.name === '$each' ? clausesOf(operand) : undefined;
-  const each = clauses?.get('$each');
-  if (each && !isArray(each))
-    throw new CommandError(
-      14,
-      `The argument to $each in $addToSet must be an array but it was of type ${typeName(each)}`,
-    );
-  for (const name of clauses?.keys() ?? [])
-    if (name !== '$each') throw badValue(`Found unexpected fields after $each in $addToSet: ${show(operand)}`);
-  const candidates = each ? elementsOf(each) : [operand];
+  if (isObject(operand) && fieldsOf(operand)[0]?.name === '$each') throw notImplemented(2, '$each in $addToSet');
   return ({ path, current }) => {
     if (current && !isArray(current))
       throw badValue(
         `Cannot apply $addToSet to non-array field. Field named '${nameOf(path)}' has non-array type ${typeName(current)}`,
       );
     const all = current ? elementsOf(current) : [];
-    const added = missingFrom(all, candidates);
-    return current && added.length === 0 ? 'keep' : arrayOf([...all, ...added]);
+    return all.some((one) => equalValues(one, operand)) ? 'keep' : arrayOf([...all, operand]);
   };
 }
-
-/** Maximum values compared one by one. */
-const LINEAR_LIMIT = 32;
-
-/** Values that do not exist yet, without duplicates. */
-function missingFrom(existing: readonly Value[], values: readonly Value[]): Value[] {
-  const missing: Value[] = [];
-  if (values.length <= LINEAR_LIMIT) {
-    const isIn = (list: readonly Value[], value: Value) => list.some((one) => equalValues(one, value));
-    for (const value of values) if (!isIn(existing, value) && !isIn(missing, value)) missing.push(value);
-    return missing;
-  }
-  const keys = new Set(existing.map(textOfKey));
-  for (const value of values) {
-    const key = textOfKey(value);
-    if (!keys.has(key)) missing.push(value);
-    keys.add(key);
-  }
-  return missing;
-}
-
-const textOfKey = (value: Value): string => keyOf(value).toString('latin1');
 
 function pull(operand: Field): Operator {
   const isPulled = pullPredicate(operand);
@@ -155,23 +119,13 @@ function pull(operand: Field): Operator {
   };
 }
 
-/**
- * Selects the elements that a `$pull` removes: those equal to a value, or meeting conditions, or documents meeting a
- * filter.
- */
+/** Selects the elements that a `$pull` removes: those equal to a value, or documents meeting a filter. */
 function pullPredicate(operand: Value): (element: Value) => boolean {
-  if (operand.type === Type.regex) throw notImplemented(2, 'regular expressions');
   if (!isObject(operand)) return (element) => equalValues(element, operand);
-  if (hasOperators(operand)) {
-    const meets = elementTest(parseElementConditions(pathOf(''), operand));
-    return (element) => {
-      if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
-      return meets(element);
-    };
-  }
+  if (hasOperators(operand)) throw notImplemented(2, 'conditions of $pull on the elements themselves');
   const matches = compile(parseFilter(operand));
   return (element) => {
     if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
-    return element.type === Type.object && matches(element);
+    return isObject(element) && matches(element);
   };
 }

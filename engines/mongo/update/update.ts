@@ -77,7 +77,7 @@ function parseOperator(operator: Field): Change[] {
   });
 }
 
-const KNOWN = new Set(['$set', '$unset', '$inc', '$min', '$max', '$push', '$pull', '$addToSet', '$setOnInsert']);
+const KNOWN = new Set(['$set', '$unset', '$inc', '$max', '$push', '$pull', '$addToSet', '$setOnInsert']);
 
 const MAX_PARTS = 80;
 

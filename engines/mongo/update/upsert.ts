@@ -23,7 +23,7 @@ export function upsertedDocument(filter: Filter, update: Update): Buffer {
       id,
     );
   }
-  const root: Container = { array: false, fields: [] };
+  const root: Container = { fields: [] };
   for (const [path, value] of pinnedFields) {
     const place = placeOf(root, path.split('.'), true)!;
     if (place.current) throw new CommandError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
@@ -78,8 +78,6 @@ function withId(fields: readonly Named[], filterId?: Value): Buffer {
 /** Errors: `code` for an `_id` of an unsupported type. */
 function checkId(id: Value, code: number): void {
   if (id.type === Type.array) throw new CommandError(code, "can't use an array for _id");
-  if (id.type === Type.regex) throw new CommandError(code, "can't use a regex for _id");
-  if (id.type === Type.undefined) throw new CommandError(code, "can't use a undefined for _id");
   if (id.type === Type.object)
     for (const { name } of fieldsOf(id))
       if (name.startsWith('$'))

@@ -1,15 +1,14 @@
 /** Decodes requests and encodes answers: OP_MSG, and OP_QUERY for the first handshake. */
-import { faultOf, MAX_DEPTH, TOO_DEEP } from '../bson/validate.js';
+import { faultOf, MAX_DEPTH, TOO_DEEP, UNKNOWN_TYPE } from '../bson/validate.js';
 import { documentValue, int32, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
-import { crc32c } from './checksum.js';
 
 const OP_REPLY = 1;
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
 const HEADER = 16;
 
-const Flag = { checksum: 1, moreToCome: 2, exhaustAllowed: 1 << 16 } as const;
+const Flag = { moreToCome: 2, exhaustAllowed: 1 << 16 } as const;
 
 /** A decoded request; its body is valid BSON. */
 export interface Message {
@@ -53,13 +52,8 @@ export function readMessage(bytes: Buffer): Message | Unreadable {
 function readMsg(bytes: Buffer, id: number): Message | Unreadable {
   if (bytes.length < HEADER + 4) throw new ProtocolError('a message without flags');
   const flags = bytes.readUInt32LE(HEADER);
-  if (flags & 0xffff & ~(Flag.checksum | Flag.moreToCome)) throw new ProtocolError('an unknown required flag');
-  let end = bytes.length;
-  if (flags & Flag.checksum) {
-    end -= 4;
-    if (end < HEADER + 5 || crc32c(bytes.subarray(0, end)) !== bytes.readUInt32LE(end))
-      throw new ProtocolError('a wrong checksum');
-  }
+  if (flags & 0xffff & ~Flag.moreToCome) throw new ProtocolError('an unknown required flag');
+  const end = bytes.length;
   let body: Value | undefined;
   const sequences = new Map<string, Value[]>();
   let at = HEADER + 4;
@@ -111,8 +105,9 @@ function readDocument(bytes: Buffer, at: number, limit: number): Value | undefin
 }
 
 function notWhole(bytes: Buffer, at: number, limit: number, where: string): CommandError {
-  if (faultOf(bytes, at, limit) === TOO_DEEP)
-    return notImplemented(15, `documents nested more than ${MAX_DEPTH} levels deep`);
+  const fault = faultOf(bytes, at, limit);
+  if (fault === TOO_DEEP) return notImplemented(15, `documents nested more than ${MAX_DEPTH} levels deep`);
+  if (fault?.startsWith(UNKNOWN_TYPE)) return notImplemented(2, fault);
   return new CommandError(22, `invalid BSON in ${where}`);
 }
 

@@ -120,18 +120,6 @@ describe('the documents of the embedded MongoDB', () => {
     expect((await upsert('000', '0000', '00')).upsertedCount).to.equal(2);
   });
 
-  it('are accepted without a checksum if they are valid documents', async () => {
-    const old = (value: Buffer) => Buffer.from(value.subarray(0, -4));
-    await alter((catalog, key, value) => catalog.store.put(key, old(value)));
-    expect(await reads().id!()).to.deep.equal({ _id: 'b', size: 1, text: 'text of b' });
-    expect(await codeOf(reads().update!())).to.equal('accepted');
-    expect(await reads().id!()).to.include({ size: 7 });
-    await stop();
-
-    await alter((catalog, key, value) => catalog.store.put(key, old(value).fill(0, 4)));
-    expect(await codeOf(reads().id!())).to.equal(DAMAGED);
-  });
-
   it('are not served if the list of collections is damaged: the start fails', async () => {
     const file = join(directory, 'data.mdb');
     const bytes = readFileSync(file);

@@ -1,4 +1,4 @@
-/** Tests appends: expected revisions, answers and refusals, each with BatchAppend and Append. */
+/** Tests appends: expected revisions, answers and refusals. */
 import { randomUUID } from 'node:crypto';
 import {
   ANY,
@@ -9,7 +9,6 @@ import {
   jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
-  START,
   STREAM_EXISTS,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
@@ -24,172 +23,148 @@ import {
   useEventStore,
 } from '../../support/eventstore-client.js';
 
-const PATHS = {
-  BatchAppend: {},
-  // A call with its own credentials uses Append.
-  Append: { credentials: { username: 'admin', password: 'changeit' } },
-} as const;
-
-for (const [path, options] of Object.entries(PATHS)) {
-  describe(`appending by ${path}`, () => {
-    const store = useEventStore();
-    const append = (stream: string, events: EventData | EventData[], expectedRevision: AppendExpectedRevision = ANY) =>
-      store.client.appendToStream(stream, events, { ...options, expectedRevision });
-    const conflict = async (stream: string, expectedRevision: AppendExpectedRevision) => {
-      const error = await rejection(append(stream, numberedEvent(99), expectedRevision));
-      expect(error).instanceOf(WrongExpectedVersionError);
-      return error as WrongExpectedVersionError;
-    };
-
-    it('answers the revision and the position of the last event', async () => {
-      const stream = freshStream();
-      const answer = await append(stream, numberedEvents(0, 3), NO_STREAM);
-      const last = (await collect(store.client.readStream(stream))).at(-1)!;
-      expect(answer.success).equal(true);
-      expect(answer.nextExpectedRevision).equal(2n);
-      expect(answer.position).deep.equal(last.event!.position);
-      expect(answer.position!.commit).equal(answer.position!.prepare);
-    });
-
-    it('assigns increasing positions to the events of an append', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvents(0, 3));
-      const positions = (await collect(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
-      expect(positions[0]! < positions[1]! && positions[1]! < positions[2]!).equal(true);
-    });
-
-    it('accepts the right revision, STREAM_EXISTS and ANY', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvent(0), NO_STREAM);
-      await append(stream, numberedEvent(1), 0n);
-      await append(stream, numberedEvent(2), STREAM_EXISTS);
-      await append(stream, numberedEvent(3), ANY);
-      expect(await numbersOf(store.client.readStream(stream))).deep.equal([0, 1, 2, 3]);
-    });
-
-    it('refuses NO_STREAM for an existing stream and reports its revision', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvents(0, 5));
-      const error = await conflict(stream, NO_STREAM);
-      expect(error.streamName).equal(stream);
-      expect(error.expectedVersion).equal(NO_STREAM);
-      expect(error.actualVersion).equal(4n);
-    });
-
-    it('refuses a revision below and a revision above the last', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvents(0, 5));
-      for (const revision of [2n, 9n]) {
-        const error = await conflict(stream, revision);
-        expect(error.expectedVersion).equal(revision);
-        expect(error.actualVersion).equal(4n);
-      }
-    });
-
-    it('refuses a revision and STREAM_EXISTS for a missing stream', async () => {
-      for (const expected of [0n, STREAM_EXISTS] as const) {
-        const error = await conflict(freshStream(), expected);
-        expect(error.expectedVersion).equal(expected);
-        expect(error.actualVersion).equal(NO_STREAM);
-      }
-    });
-
-    it('stores nothing of a refused append', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvent(0));
-      await conflict(stream, NO_STREAM);
-      expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
-    });
-
-    it('accepts both NO_STREAM and STREAM_EXISTS for a stream that only has metadata', async () => {
-      const [first, second] = [freshStream(), freshStream()];
-      for (const stream of [first, second]) await store.client.setStreamMetadata(stream, { maxCount: 10 });
-      expect((await append(first, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
-      expect((await append(second, numberedEvent(0), STREAM_EXISTS)).nextExpectedRevision).equal(0n);
-    });
-
-    it('keeps data, metadata, type and id of JSON and of binary events', async () => {
-      const stream = freshStream();
-      const json = jsonEvent({
-        id: randomUUID(),
-        type: 'Ünï cödé',
-        data: { a: [1, 'ß'] },
-        metadata: { by: 'me' },
-      });
-      const binary = binaryEvent({
-        id: randomUUID(),
-        type: 'b',
-        data: Uint8Array.of(0, 255, 1),
-        metadata: Uint8Array.of(7),
-      });
-      await append(stream, [json, binary]);
-      const [first, second] = (await collect(store.client.readStream(stream))).map(({ event }) => event!);
-      expect(first).deep.include({
-        id: json.id,
-        type: json.type,
-        data: json.data,
-        metadata: json.metadata,
-        isJson: true,
-      });
-      expect(second).include({ id: binary.id, type: 'b', isJson: false });
-      expect([...(second!.data as Uint8Array)]).deep.equal([0, 255, 1]);
-    });
-
-    it('dates events by the server clock', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvent(0));
-      const [resolved] = await collect(store.client.readStream(stream));
-      expect(Math.abs(resolved!.event!.created.getTime() - Date.now())).below(60_000);
-    });
-
-    it('reports missing metadata as undefined', async () => {
-      const stream = freshStream();
-      await append(stream, numberedEvent(0));
-      expect((await collect(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
-    });
-
-    it('accepts any name: spaces, slashes, unicode, dollar signs', async () => {
-      for (const name of ['a b', 'a/b', 'ü ☃ 𝄞', '$mine', '...']) {
-        const stream = `${name} ${randomUUID()}`;
-        await append(stream, numberedEvent(0), NO_STREAM);
-        const [resolved] = await collect(store.client.readStream(stream));
-        expect(resolved!.event!.streamId).equal(stream);
-      }
-    });
-
-    it('refuses more than 1 MiB in one append and keeps working', async () => {
-      const stream = freshStream();
-      const big = Array.from({ length: 30 }, () => jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }));
-      const error = await rejection(append(stream, big));
-      expect(error).instanceOf(MaxAppendSizeExceededError);
-      expect((error as MaxAppendSizeExceededError).maxAppendSize).equal(1_048_576);
-      expect((await append(stream, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
-    });
-
-    it('reports the size before a wrong revision', async () => {
-      const big = [jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(1_100_000) } })];
-      expect(await rejection(append(freshStream(), big, 5n))).instanceOf(MaxAppendSizeExceededError);
-    });
-
-    it('refuses an empty stream name', async () => {
-      expect(await rejection(append('', numberedEvent(0)))).instanceOf(Error);
-    });
-  });
-}
-
 describe('appending', () => {
   const store = useEventStore();
+  const append = (stream: string, events: EventData | EventData[], expectedRevision: AppendExpectedRevision = ANY) =>
+    store.client.appendToStream(stream, events, { expectedRevision });
+  const conflict = async (stream: string, expectedRevision: AppendExpectedRevision) => {
+    const error = await rejection(append(stream, numberedEvent(99), expectedRevision));
+    expect(error).instanceOf(WrongExpectedVersionError);
+    return error as WrongExpectedVersionError;
+  };
 
-  it('accepts an append in several messages', async () => {
+  it('answers the revision and the position of the last event', async () => {
     const stream = freshStream();
-    const events = Array.from({ length: 200 }, (_, n) =>
-      jsonEvent({ type: 'Padded', data: { n, pad: 'x'.repeat(1000) } }),
-    );
-    await store.client.appendToStream(stream, events, {
-      batchAppendSize: 20_000,
-      expectedRevision: NO_STREAM,
+    const answer = await append(stream, numberedEvents(0, 3), NO_STREAM);
+    const last = (await collect(store.client.readStream(stream))).at(-1)!;
+    expect(answer.success).equal(true);
+    expect(answer.nextExpectedRevision).equal(2n);
+    expect(answer.position).deep.equal(last.event!.position);
+    expect(answer.position!.commit).equal(answer.position!.prepare);
+  });
+
+  it('assigns increasing positions to the events of an append', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvents(0, 3));
+    const positions = (await collect(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
+    expect(positions[0]! < positions[1]! && positions[1]! < positions[2]!).equal(true);
+  });
+
+  it('accepts the right revision, STREAM_EXISTS and ANY', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvent(0), NO_STREAM);
+    await append(stream, numberedEvent(1), 0n);
+    await append(stream, numberedEvent(2), STREAM_EXISTS);
+    await append(stream, numberedEvent(3), ANY);
+    expect(await numbersOf(store.client.readStream(stream))).deep.equal([0, 1, 2, 3]);
+  });
+
+  it('refuses NO_STREAM for an existing stream and reports its revision', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvents(0, 5));
+    const error = await conflict(stream, NO_STREAM);
+    expect(error.streamName).equal(stream);
+    expect(error.expectedVersion).equal(NO_STREAM);
+    expect(error.actualVersion).equal(4n);
+  });
+
+  it('refuses a revision below and a revision above the last', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvents(0, 5));
+    for (const revision of [2n, 9n]) {
+      const error = await conflict(stream, revision);
+      expect(error.expectedVersion).equal(revision);
+      expect(error.actualVersion).equal(4n);
+    }
+  });
+
+  it('refuses a revision and STREAM_EXISTS for a missing stream', async () => {
+    for (const expected of [0n, STREAM_EXISTS] as const) {
+      const error = await conflict(freshStream(), expected);
+      expect(error.expectedVersion).equal(expected);
+      expect(error.actualVersion).equal(NO_STREAM);
+    }
+  });
+
+  it('stores nothing of a refused append', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvent(0));
+    await conflict(stream, NO_STREAM);
+    expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
+  });
+
+  it('accepts both NO_STREAM and STREAM_EXISTS for a stream that only has metadata', async () => {
+    const [first, second] = [freshStream(), freshStream()];
+    for (const stream of [first, second]) await store.client.setStreamMetadata(stream, { maxCount: 10 });
+    expect((await append(first, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+    expect((await append(second, numberedEvent(0), STREAM_EXISTS)).nextExpectedRevision).equal(0n);
+  });
+
+  it('keeps data, metadata, type and id of JSON and of binary events', async () => {
+    const stream = freshStream();
+    const json = jsonEvent({
+      id: randomUUID(),
+      type: 'Ünï cödé',
+      data: { a: [1, 'ß'] },
+      metadata: { by: 'me' },
     });
-    expect(await numbersOf(store.client.readStream(stream, { fromRevision: START }))).have.length(200);
+    const binary = binaryEvent({
+      id: randomUUID(),
+      type: 'b',
+      data: Uint8Array.of(0, 255, 1),
+      metadata: Uint8Array.of(7),
+    });
+    await append(stream, [json, binary]);
+    const [first, second] = (await collect(store.client.readStream(stream))).map(({ event }) => event!);
+    expect(first).deep.include({
+      id: json.id,
+      type: json.type,
+      data: json.data,
+      metadata: json.metadata,
+      isJson: true,
+    });
+    expect(second).include({ id: binary.id, type: 'b', isJson: false });
+    expect([...(second!.data as Uint8Array)]).deep.equal([0, 255, 1]);
+  });
+
+  it('dates events by the server clock', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvent(0));
+    const [resolved] = await collect(store.client.readStream(stream));
+    expect(Math.abs(resolved!.event!.created.getTime() - Date.now())).below(60_000);
+  });
+
+  it('reports missing metadata as undefined', async () => {
+    const stream = freshStream();
+    await append(stream, numberedEvent(0));
+    expect((await collect(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
+  });
+
+  it('accepts any name: spaces, slashes, unicode, dollar signs', async () => {
+    for (const name of ['a b', 'a/b', 'ü ☃ 𝄞', '$mine', '...']) {
+      const stream = `${name} ${randomUUID()}`;
+      await append(stream, numberedEvent(0), NO_STREAM);
+      const [resolved] = await collect(store.client.readStream(stream));
+      expect(resolved!.event!.streamId).equal(stream);
+    }
+  });
+
+  it('refuses more than 1 MiB in one append and keeps working', async () => {
+    const stream = freshStream();
+    const big = Array.from({ length: 30 }, () => jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }));
+    const error = await rejection(append(stream, big));
+    expect(error).instanceOf(MaxAppendSizeExceededError);
+    expect((error as MaxAppendSizeExceededError).maxAppendSize).equal(1_048_576);
+    expect((await append(stream, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+  });
+
+  it('reports the size before a wrong revision', async () => {
+    const big = [jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(1_100_000) } })];
+    expect(await rejection(append(freshStream(), big, 5n))).instanceOf(MaxAppendSizeExceededError);
+  });
+
+  it('refuses an empty stream name', async () => {
+    expect(await rejection(append('', numberedEvent(0)))).instanceOf(Error);
   });
 
   it('accepts many large concurrent appends', async () => {

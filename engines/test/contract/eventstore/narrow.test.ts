@@ -28,6 +28,11 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
+    it('access control lists', async () => {
+      const set = store.client.setStreamMetadata(freshStream(), { acl: { readRoles: ['a'] } });
+      expect(await rejection(set)).instanceOf(Error);
+    });
+
     it('the deletion of metadata', async () => {
       const stream = freshStream();
       await store.client.appendToStream(stream, numberedEvent(0));

@@ -47,12 +47,9 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await numbersOf(store.client.readStream(stream))).have.length(1);
     });
 
-    it('answers an append without its last part with Timeout', async () => {
-      const request = begin(`${STREAMS}/BatchAppend`);
-      request.write(frame([batchAppend(randomUUID(), freshStream(), [proposed(randomUUID(), 'T')], false)]));
-      const [chunk] = await once(request, 'data');
-      expect(String(chunk)).contain('Timeout');
-      request.close();
+    it('refuses an append in several messages', async () => {
+      const part = batchAppend(randomUUID(), freshStream(), [proposed(randomUUID(), 'T')], false);
+      expect((await call(`${STREAMS}/BatchAppend`, frame([part]))).grpcStatus).equal('12');
     });
 
     it('answers an append whose deadline has passed with Timeout, and stores nothing', async () => {
@@ -83,8 +80,8 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('survives any bytes as a message of any method', async function () {
       this.timeout(120_000);
-      const methods = ['Read', 'Append', 'BatchAppend', 'Delete', 'Tombstone'].map((name) => `${STREAMS}/${name}`);
-      methods.push('/event_store.client.operations.Operations/StopScavenge');
+      const methods = ['Read', 'BatchAppend', 'Delete', 'Tombstone'].map((name) => `${STREAMS}/${name}`);
+      methods.push('/event_store.client.operations.Operations/StartScavenge');
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...methods), fc.uint8Array({ maxLength: 64 }), async (path, bytes) => {
           const { grpcStatus } = await call(path, frame([Buffer.from(bytes)]), { 'grpc-timeout': '300m' });
@@ -137,7 +134,7 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('survives requests that are reset immediately', async () => {
       const requests = Array.from({ length: 300 }, (_, n) => {
-        const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
+        const path = `${STREAMS}/${['Read', 'BatchAppend', 'Nothing'][n % 3]}`;
         const request = begin(path);
         request.on('error', () => {});
         request.write(frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]));

