@@ -27,8 +27,6 @@ import { createMessaging, fileStoreName, fileStoreOf, messagingProjections } fro
 const MISSING_FILES =
   'some uploaded files are missing from the file store; they answer 404 until the store is restored from a backup';
 
-/** Time for the search index to catch up with the log at the start. */
-const CATCH_UP_MS = 60_000;
 /** Keepalive interval that clients of the stream rely on. */
 const BEAT_MS = 25_000;
 
@@ -67,10 +65,6 @@ export const chat: Service<typeof catalog> = {
       ...searchRoutes({ guards, search: createSearch({ index, projectionProgress, admission }) }),
       eventsRoute({ admission, relay, clock, presence }),
     ];
-    /** Preloads the index once it has caught up; otherwise the first searches load what they need. */
-    const preloadIndex = async () => {
-      if (await projectionProgress.wait(searchRows.name, 0n, CATCH_UP_MS)) await index.prepare();
-    };
     const policy = chatPolicy(release, values['server.allowedOrigins']);
     return {
       policy,
@@ -83,9 +77,6 @@ export const chat: Service<typeof catalog> = {
         const first = values['chat.defaultChannel'];
         if (first) await messaging.channels.createDefault(admin.id, first, kernel.systemContext('chat.start'));
         // In the background.
-        preloadIndex().catch((err) =>
-          logger.warn({ err }, 'the search index could not be preloaded; searches still work'),
-        );
         messaging.findMissingFiles().then(
           (result) => result.lost > 0 && logger.error({ ...result, store: fileStoreName(values) }, MISSING_FILES),
           (err) => logger.warn({ err }, 'could not check for missing files'),

@@ -63,7 +63,6 @@ describe('server memory', function () {
       'chat.tokens',
       'chat.search-filters',
       'chat.search-texts',
-      'chat.search-docs',
       'chat.relay',
     ];
     expect([...limits.keys()]).to.include.members(caches);

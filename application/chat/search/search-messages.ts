@@ -126,48 +126,27 @@ function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
 }
 
-interface Names {
-  readonly text: string;
-  readonly ids: readonly string[];
-  readonly ends: readonly number[];
-}
+type FoldedNames = readonly { readonly id: string; readonly name: string }[];
 
-const foldedNames = new WeakMap<RosterState, Promise<readonly Names[]>>();
-
-const NAMES_PER_SLICE = 256;
+const foldedNames = new WeakMap<RosterState, Promise<FoldedNames>>();
 
 /** Includes former users: their messages still carry their names. */
 async function findAuthors(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
   const known = foldedNames.get(roster) ?? foldNames(roster);
   foldedNames.set(roster, known);
   const found = new Set<string>();
-  for (const { text, ids, ends } of await known) {
+  for (const { id, name } of await known) {
     if (sliceExpired()) await yieldToEventLoop();
-    let line = 0;
-    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, ends[line])) {
-      while (ends[line]! <= at) line++;
-      found.add(ids[line]!);
-    }
+    if (name.includes(word)) found.add(id);
   }
   return found;
 }
 
-async function foldNames({ users }: RosterState): Promise<readonly Names[]> {
-  const all: Names[] = [];
-  let batch: { readonly id: string; readonly userName: string }[] = [];
-  const fold = () => {
-    const names = batch.map(({ userName }) => `${foldText(userName)}\n`);
-    let end = 0;
-    const ends = names.map(({ length }) => (end += length));
-    all.push({ text: names.join(''), ids: batch.map(({ id }) => id), ends });
-    batch = [];
-  };
-  for (const user of users.values()) {
-    batch.push(user);
-    if (batch.length < NAMES_PER_SLICE) continue;
-    fold();
+async function foldNames({ users }: RosterState): Promise<FoldedNames> {
+  const all: { id: string; name: string }[] = [];
+  for (const { id, userName } of users.values()) {
     if (sliceExpired()) await yieldToEventLoop();
+    all.push({ id, name: foldText(userName) });
   }
-  if (batch.length > 0) fold();
   return all;
 }

@@ -1,123 +1,130 @@
-/** Packs of the search index: the texts of 16 runs of a channel in one row. */
-import { Binary } from 'mongodb';
+/** Rows of the search index: each holds consecutive messages of a channel, sealed. Full ones have a Bloom filter. */
+import { Binary, type IndexDescription, type Long } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
-import type { Position } from '../../../application/ports/index.js';
-import { bloomFilterOf, ngramsOf } from '../../../domain/chat/text-search.js';
-import { type Build, longOf, type RowWrite } from '../../kernel/index.js';
-import { encodeTexts, type Line, Texts } from './packed-text.js';
-import { type Doc, idOf, PACKS, type PackRow, subjectOf, textOf, unique } from './rows.js';
+import type { Position, Vault } from '../../../application/ports/index.js';
+import { messageSubject } from '../../../domain/chat/events/messages.js';
+import { bloomFilterOf, foldText, ngramsOf } from '../../../domain/chat/text-search.js';
+import { longOf, type RowWrite } from '../../kernel/index.js';
 
-interface Pack {
+/** An indexed message or reply. */
+export interface Doc {
+  readonly id: string;
+  readonly author: string;
+  readonly createdAt: number;
+  /** Positions of the event that posted it, and of the last one that changed it. */
+  readonly posted: string;
+  readonly changed: string;
+  readonly content: string;
+  /** Names of its attachments. */
+  readonly names?: readonly string[];
+  /** Name of the webhook that posted it. */
+  readonly botName?: string;
+}
+
+export interface Block {
+  readonly id: string;
   readonly channel: string;
+  /** Positions of the first and last message added, and of the last change. */
   readonly first: Position;
-  readonly last: Position;
+  last: Position;
   at: Position;
-  readonly lines: Line[];
+  /** Characters of all docs added. */
+  size: number;
+  docs: readonly Doc[];
+  isFull: boolean;
 }
 
-interface Packed {
-  readonly first: Position;
-  readonly last: Position;
-  readonly docs: readonly Doc[];
+export interface BlockRow {
+  /** Channel, and position of the first message. */
+  readonly _id: string;
+  readonly _at: Long;
+  readonly channel: string;
+  readonly first: Long;
+  readonly last: Long;
+  readonly size: number;
+  readonly ids: readonly string[];
+  /** Ids of messages with replies in it. */
+  readonly threads: readonly string[];
+  readonly authors: readonly string[];
+  /** One line of JSON per doc. */
+  readonly docs: Binary;
+  /** Bloom filter of all n-grams, once the block is full. */
+  readonly filter?: Binary;
 }
 
-export interface Packs {
-  /** Position up to which a channel's messages are packed; 0 when none are. */
-  end(channel: string): Promise<Position>;
-  /**
-   * Packs runs. `position`: of the current event. Single runs may already include later changes, but the pack as a
-   * whole does not.
-   */
-  add(channel: string, runs: readonly Packed[], position: Position): void;
-  /** Updates a pack with the current docs of one of its runs. */
-  change(channel: string, run: Packed, position: Position): Promise<void>;
-  writes(): Promise<readonly RowWrite[]>;
+export const BLOCKS = 'blocks';
+
+export const BLOCK_INDEXES: IndexDescription[] = [
+  { key: { _at: 1 }, name: 'at' },
+  { key: { channel: 1, first: 1 }, name: 'channel' },
+  { key: { ids: 1 }, name: 'ids' },
+  { key: { threads: 1 }, name: 'threads' },
+];
+
+export const idOf = (channel: string, first: bigint): string => `${channel} ${first.toString(36).padStart(13, '0')}`;
+
+/** Key subject of a channel's or conversation's content. */
+export const subjectOf = (channel: string): string => messageSubject({ channelId: channel });
+
+/**
+ * Maximum size of a folded text, in bytes plus characters. Only letters that fold to many (`ﷺ` to 18), or 50 long names
+ * in such scripts, reach it.
+ */
+const MAX_TEXT = 63_000;
+
+/** Searchable text: names, then content, truncated. No word matches across lines. */
+export function textOf({ content, names = [], botName = '' }: Pick<Doc, 'content' | 'names' | 'botName'>): string {
+  let text = foldText([botName, ...names, content].join('\n'));
+  while (Buffer.byteLength(text) + text.length > MAX_TEXT) text = text.slice(0, text.length * 0.95);
+  return text;
 }
 
-export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collection'>): Packs {
-  const rows = collection<PackRow>(PACKS);
-  const dirty = new Map<string, Pack>();
+/** Message id of a reply's thread. */
+export const threadOf = (id: string): string | undefined =>
+  id.includes('.') ? id.slice(0, id.indexOf('.')) : undefined;
 
-  async function findPack(channel: string, first: Position): Promise<Pack | undefined> {
-    for (const pack of dirty.values())
-      if (pack.channel === channel && pack.first <= first && first <= pack.last) return pack;
-    const [row] = await rows
-      .find({ channel, first: { $lte: longOf(first) } })
-      .sort({ first: -1 })
-      .limit(1)
-      .toArray();
-    const bytes = row && (await vault.openBytes(subjectOf(channel), row.texts.buffer));
-    // Without its key the channel is being erased.
-    if (!bytes) return undefined;
-    const [begin, last, at] = [row.first, row.last, row._at].map((each) => each.toBigInt());
-    const pack = {
-      channel,
-      first: begin!,
-      last: last!,
-      at: at!,
-      lines: new Texts(bytes, row.authors).lines(),
-    };
-    dirty.set(row._id, pack);
-    return pack;
-  }
+/** Empty when the key was destroyed. */
+export async function openDocs(vault: Vault, { channel, docs }: Pick<BlockRow, 'channel' | 'docs'>): Promise<Doc[]> {
+  const bytes = await vault.openBytes(subjectOf(channel), docs.buffer);
+  return bytes && bytes.length > 0
+    ? Buffer.from(bytes)
+        .toString()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : [];
+}
 
-  return {
-    async end(channel) {
-      const [row] = await rows
-        .find({ channel })
-        .project<Pick<PackRow, 'last'>>({ last: 1 })
-        .sort({ first: -1 })
-        .limit(1)
-        .toArray();
-      return row?.last.toBigInt() ?? 0n;
-    },
-    add(channel, runs, at) {
-      const lines = runs.flatMap(({ docs }, run) => docs.map((doc) => lineOf(doc, run)));
-      const { first } = runs[0]!;
-      dirty.set(idOf(channel, first), { channel, first, last: runs.at(-1)!.last, at, lines });
-    },
-    async change(channel, { first, docs }, at) {
-      const pack = await findPack(channel, first);
-      const begin = pack?.lines.findIndex(({ posted }) => posted === first) ?? -1;
-      if (!pack || begin < 0) return;
-      const { run } = pack.lines[begin]!;
-      for (const [index, doc] of docs.entries()) pack.lines[begin + index] = lineOf(doc, run);
-      if (pack.at < at) pack.at = at;
-    },
-    async writes() {
-      const writes: RowWrite[] = [];
-      for (const [_id, { channel, at, lines, ...span }] of dirty) {
-        const authors = unique(lines.flatMap(({ author }) => author ?? []));
-        const texts = await vault.sealBytes(subjectOf(channel), encodeTexts(lines, authors));
-        const filter = await vault.sealBytes(subjectOf(channel), await filterFor(lines));
-        const [_at, first, last] = [longOf(at), longOf(span.first), longOf(span.last)];
-        if (!texts || !filter) writes.push({ deleteOne: { filter: { _id } } });
-        else {
-          const sealed = { texts: new Binary(texts), filter: new Binary(filter) };
-          const replacement = { _id, _at, channel, first, last, authors, ...sealed };
-          writes.push({ replaceOne: { filter: { _id, _at: { $lt: _at } }, replacement, upsert: true } });
-        }
-      }
-      dirty.clear();
-      return writes;
-    },
+/** Writes a block; deletes its row when the key was destroyed. */
+export async function writeOf(vault: Vault, block: Block): Promise<RowWrite> {
+  const { id: _id, channel, size, docs, isFull } = block;
+  const subject = subjectOf(channel);
+  const sealed = await vault.sealBytes(subject, Buffer.from(docs.map((doc) => JSON.stringify(doc)).join('\n')));
+  const filter = isFull ? await vault.sealBytes(subject, await filterFor(docs)) : undefined;
+  if (!sealed) return { deleteOne: { filter: { _id } } };
+  const [_at, first, last] = [longOf(block.at), longOf(block.first), longOf(block.last)];
+  const replacement = {
+    _id,
+    _at,
+    channel,
+    first,
+    last,
+    size,
+    ids: docs.map(({ id }) => id),
+    threads: unique(docs.flatMap(({ id }) => threadOf(id) ?? [])),
+    authors: unique(docs.map(({ author }) => author)),
+    docs: new Binary(sealed),
+    ...(filter && { filter: new Binary(filter) }),
   };
+  return { replaceOne: { filter: { _id, _at: { $lt: _at } }, replacement, upsert: true } };
 }
 
-/** Deleted docs get an empty text and match nothing. */
-export const lineOf = (doc: Doc, run: number): Line => ({
-  posted: BigInt(doc.posted),
-  createdAt: doc.createdAt,
-  author: doc.gone ? undefined : doc.author,
-  run,
-  text: doc.gone ? '' : textOf(doc),
-});
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
-async function filterFor(lines: readonly Line[]): Promise<Uint8Array> {
+async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
   const ngrams = new Set<number>();
   const yieldIfDue = createYielder();
-  for (const { text } of lines) {
-    ngramsOf(text, (ngram) => ngrams.add(ngram));
+  for (const doc of docs) {
+    ngramsOf(textOf(doc), (ngram) => ngrams.add(ngram));
     await yieldIfDue();
   }
   return bloomFilterOf(ngrams);

@@ -1,27 +1,22 @@
 /** Projects the search index, which finds messages by parts of words without decrypting all of them. */
-
-import type { Collection } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
-import type { Position, RecordedEvent, Vault } from '../../../application/ports/index.js';
+import type { Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
-import { type Apply, type Build, longOf, type OwnProjection, type Row } from '../../kernel/index.js';
-import { lineOf } from './blocks.js';
-import { startIndexWriter } from './index-writer.js';
-import { type Line, Texts } from './packed-text.js';
+import { type Apply, type Build, longOf, type OwnProjection, type Row, type RowWrite } from '../../kernel/index.js';
 import {
+  BLOCK_INDEXES,
+  BLOCKS,
+  type Block,
+  type BlockRow,
   type Doc,
   idOf,
   openDocs,
-  PACK_INDEXES,
-  PACKS,
-  type PackRow,
-  RUN_INDEXES,
-  RUNS,
-  type RunRow,
   subjectOf,
-} from './rows.js';
+  threadOf,
+  writeOf,
+} from './blocks.js';
 
 type Indexed = ChatEvent<
   | 'MessagePosted'
@@ -42,13 +37,20 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
   ChannelErased: true,
 };
 
-/** Isolated, so that reading a channel never waits for indexing. `maxCachedDocs` bounds the writer's cache. */
-export const searchOf = (maxCachedDocs?: number): OwnProjection => ({
+/** Messages per block: each addition rewrites the newest block of its channel. */
+export const PER_BLOCK = 64;
+/** Characters after which a block is full; keeps rows below the document limit. */
+const BLOCK_SIZE = 64 * 1024;
+/** Channels with their newest block in memory; those of others are read when needed. */
+const MAX_CACHED_CHANNELS = 500;
+
+/** Isolated, so that reading a channel never waits for indexing. */
+export const searchOf = (maxCachedChannels = MAX_CACHED_CHANNELS): OwnProjection => ({
   name: 'chat.search',
-  version: 3,
+  version: 4,
   types: Object.keys(INDEXED),
   isolated: true,
-  open: (build) => open(build, maxCachedDocs),
+  open: (build) => open(build, maxCachedChannels),
   scan,
 });
 
@@ -56,11 +58,10 @@ export const search = searchOf();
 
 type ContentEvent = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
 
-async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
+async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
   const { vault } = build;
-  await build.collection(RUNS).createIndexes(RUN_INDEXES);
-  await build.collection(PACKS).createIndexes(PACK_INDEXES);
-  let writer = startIndexWriter(build, maxCachedDocs);
+  await build.collection(BLOCKS).createIndexes(BLOCK_INDEXES);
+  let writer = startIndexWriter(build, maxCachedChannels);
   const yieldIfDue = createYielder();
 
   /** Searchable text of a message; undefined when its key was destroyed. */
@@ -108,49 +109,112 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
       await writer.flush();
     } catch (error) {
       // The cache may be ahead of the rows: starts again from the rows.
-      writer = startIndexWriter(build, maxCachedDocs);
+      writer = startIndexWriter(build, maxCachedChannels);
       throw error;
     }
   };
 }
 
-type Lines = ReadonlyMap<Position, Line>;
-const NO_LINES: Lines = new Map();
-
 /**
- * Lists the index message by message, to compare builds: by id, decrypted, as two builds seal differently, without
- * deleted messages. How messages are grouped into runs and packs is not compared: it differs after a scavenge.
+ * Adds messages to the newest block of their channel, until it is full. Block boundaries depend only on the events, so
+ * every build has the same. There must be only one writer per build.
  */
-async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  const linesUpTo = createPackReader(collection(PACKS), vault);
-  for await (const run of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } })) {
-    const { channel, open } = run;
-    const lines = await linesUpTo(run._id);
-    for (const doc of (await openDocs(vault, run)) ?? []) {
-      const posted = BigInt(doc.posted);
-      // As a search sees it: from the run itself until it is packed.
-      const line = open ? lineOf(doc, 0) : lines.get(posted);
-      const { author, text } = line ?? {};
-      if (doc.gone && !author && !text) continue;
-      yield { _id: idOf(channel, posted), _at: longOf(BigInt(doc.changed)), doc, found: { author, text } };
+function startIndexWriter(build: Build, maxCachedChannels: number) {
+  const { vault } = build;
+  const rows = build.collection<BlockRow>(BLOCKS);
+  /** By channel, least recently used first. */
+  const newest = new Map<string, Block>();
+  /** By id, in the order of their first change. */
+  const dirty = new Map<string, Block>();
+
+  /** A full block has a filter. */
+  async function load(row: BlockRow): Promise<Block> {
+    const { _id: id, channel, size, filter } = row;
+    const [first, last, at] = [row.first.toBigInt(), row.last.toBigInt(), row._at.toBigInt()];
+    return { id, channel, first, last, at, size, docs: await openDocs(vault, row), isFull: filter !== undefined };
+  }
+
+  async function findNewest(channel: string): Promise<Block | undefined> {
+    const known = newest.get(channel);
+    newest.delete(channel);
+    if (known) return known;
+    const [row] = await rows.find({ channel }).sort({ first: -1 }).limit(1).toArray();
+    // A change may have loaded it already.
+    return row && (dirty.get(row._id) ?? load(row));
+  }
+
+  async function add(channel: string, doc: Doc, position: Position): Promise<void> {
+    let block = await findNewest(channel);
+    if (!block || (block.isFull && block.last < position)) {
+      const span = { first: position, last: -1n, at: position };
+      block = { id: idOf(channel, position), channel, ...span, size: 0, docs: [], isFull: false };
+    }
+    newest.set(channel, block);
+    // Redelivered.
+    if (position <= block.last) return;
+    block.docs = [...block.docs, doc];
+    block.size += JSON.stringify(doc).length;
+    block.isFull = block.docs.length >= PER_BLOCK || block.size >= BLOCK_SIZE;
+    block.last = position;
+    block.at = position;
+    dirty.set(block.id, block);
+  }
+
+  /**
+   * Replaces or deletes a doc, with `thread` also all replies to it. Call once per event: a second call for the same
+   * event has no effect.
+   */
+  async function change(
+    channel: string,
+    { id, thread }: { readonly id: string; readonly thread?: true },
+    position: Position,
+    to?: (doc: Doc) => Doc,
+  ): Promise<void> {
+    const isTarget = (doc: Doc) =>
+      (doc.id === id || (thread && threadOf(doc.id) === id)) && BigInt(doc.changed) < position;
+    // The rows of blocks in memory may be outdated.
+    const blocks = new Map(
+      [...dirty.values()].filter((each) => each.channel === channel).map((each) => [each.id, each]),
+    );
+    const current = newest.get(channel);
+    if (current) blocks.set(current.id, current);
+    // Two queries, as a store may scan the whole collection for an `$or` of two indexes.
+    for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
+      for await (const row of rows.find(filter)) if (!blocks.has(row._id)) blocks.set(row._id, await load(row));
+    for (const block of blocks.values()) {
+      if (!block.docs.some(isTarget)) continue;
+      block.docs = block.docs.flatMap((doc) => (!isTarget(doc) ? doc : to ? to(doc) : []));
+      if (block.at < position) block.at = position;
+      dirty.set(block.id, block);
     }
   }
+
+  async function flush(): Promise<void> {
+    const writes: RowWrite[] = [];
+    for (const block of dirty.values()) writes.push(await writeOf(vault, block));
+    dirty.clear();
+    await build.write(BLOCKS, writes);
+    for (const channel of newest.keys()) {
+      if (newest.size <= maxCachedChannels) break;
+      newest.delete(channel);
+    }
+  }
+
+  async function forget(channel: string): Promise<void> {
+    await flush();
+    newest.delete(channel);
+    await build.write(BLOCKS, [{ deletePieces: { filter: { channel } } }]);
+  }
+
+  return { add, change, flush, forget };
 }
 
-/** Returns the lines of the pack that contains a run, if any. Runs must be passed in ascending order. */
-function createPackReader(rows: Collection<PackRow>, vault: Vault): (run: string) => Promise<Lines> {
-  const packs = rows.find({}, { sort: { _id: 1 } })[Symbol.asyncIterator]();
-  let next: Promise<IteratorResult<PackRow, unknown>> | undefined;
-  let lines = NO_LINES;
-  return async (run) => {
-    for (;;) {
-      next ??= packs.next();
-      const { done, value } = await next;
-      if (done || value._id > run) return lines;
-      next = undefined;
-      const bytes = await vault.openBytes(subjectOf(value.channel), value.texts.buffer);
-      const opened = bytes ? new Texts(bytes, value.authors).lines() : [];
-      lines = new Map(opened.map((line) => [line.posted, line]));
-    }
-  };
+/**
+ * Lists the index message by message, to compare builds: by id, decrypted, as two builds seal differently. How messages
+ * are grouped into blocks is not compared: it differs after a scavenge.
+ */
+async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
+  for await (const row of collection<BlockRow>(BLOCKS).find({}, { sort: { _id: 1 } }))
+    for (const doc of await openDocs(vault, row))
+      yield { _id: idOf(row.channel, BigInt(doc.posted)), _at: longOf(BigInt(doc.changed)), doc };
 }

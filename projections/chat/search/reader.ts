@@ -1,25 +1,18 @@
-/** Searches the index: cached packs, after Bloom filters have ruled most of them out. */
+/** Searches the index: the blocks that their Bloom filters do not rule out, newest first. */
 import { LRUCache } from 'lru-cache';
-import type { Collection, Db } from 'mongodb';
-import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
-import { createBatchFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
-import type { Cache, ProjectionProgress, Vault } from '../../../application/ports/index.js';
+import type { Db } from 'mongodb';
+import type { Hit, SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
+import { createSingleFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
+import type { Cache, Position, ProjectionProgress, Vault } from '../../../application/ports/index.js';
 import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
-import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
-import { lineOf } from './blocks.js';
-import { createHitHydrator, isComplete, type Match, mergeNewest } from './matches.js';
-import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
+import { longOf } from '../../kernel/index.js';
+import { type BlockText, blockText, type DocQuery, findDocs } from './block-text.js';
+import { BLOCKS, type BlockRow, type Doc, openDocs, subjectOf } from './blocks.js';
 import { search } from './projection.js';
-import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 
-/** Filters of a million messages take about this much. */
-const FILTER_BYTES = 18 * 1024 * 1024;
-const TEXT_BYTES = 66 * 1024 * 1024;
-/**
- * Once the cache is full, only one of this many texts is admitted: a scan larger than the cache would otherwise evict
- * everything.
- */
-const OVERFLOW_SAMPLE = 8;
+/** Filters of a million messages take about 25 MiB. Blocks beyond are searched without a filter. */
+const FILTER_BYTES = 60 * 1024 * 1024;
+const TEXT_BYTES = 32 * 1024 * 1024;
 /** Blocks per read: the first batch often suffices. */
 const FIRST_BATCH = 16;
 const BATCH_SIZE = 64;
@@ -34,183 +27,171 @@ export interface SearchReaderPorts {
 }
 
 /** Compiled query, with the words assumed rarest first. */
-interface CompiledQuery extends LineQuery {
-  readonly words: readonly (LineQuery['words'][number] & { readonly ngrams: readonly number[] })[];
+interface CompiledQuery extends DocQuery {
+  readonly words: readonly (DocQuery['words'][number] & { readonly ngrams: readonly number[] })[];
 }
 
-/** Block header, with the build of its row. */
-interface LocatedBlock extends BlockHeader {
+interface BlockHeader {
+  readonly id: string;
+  /** Positions of the last event that changed the block, and of its last message. */
+  readonly at: Position;
+  readonly last: Position;
+  readonly channel: string;
+  readonly authors: readonly string[];
+  readonly filter: Uint8Array | undefined;
+}
+
+/** Headers of all blocks of a build. */
+interface Directory {
   readonly build: string;
+  readonly headers: Map<string, BlockHeader>;
+  /** One copy of each author and channel id. */
+  readonly ids: Map<string, string>;
+  /** Newest first. */
+  sorted: readonly BlockHeader[];
+  filterBytes: number;
+  /** Rows changed up to here have been read. */
+  until: Position;
 }
 
-interface Rows {
-  readonly runs: Collection<RunRow>;
-  readonly packs: Collection<PackRow>;
+interface Match {
+  readonly doc: Doc;
+  readonly channel: string;
+  readonly posted: Position;
 }
+
+type HeaderRow = Pick<BlockRow, '_id' | '_at' | 'channel' | 'last' | 'authors' | 'filter'>;
+const HEADER_FIELDS = { _at: 1, channel: 1, last: 1, authors: 1, filter: 1 } as const;
 
 export function createSearchIndex({ db, vault, build, projectionProgress }: SearchReaderPorts): SearchIndex & {
-  /** Preloads what every search needs, so that the first one is fast. */
-  prepare(): Promise<void>;
   readonly caches: readonly Cache[];
 } {
-  const directory = createBlockDirectory(db, () => projectionProgress.position(search.name));
-  const hydrator = createHitHydrator(vault);
-  const filters = new LRUCache<string, Uint8Array>({
-    maxSize: FILTER_BYTES,
-    sizeCalculation: ({ length }, key) => length + key.length + 200,
-  });
-  const texts = new LRUCache<string, Texts>({
-    maxSize: TEXT_BYTES,
-    sizeCalculation: ({ size }, key) => size + key.length,
-  });
-  let overflow = 0;
-  const shouldCache = ({ size }: Texts) =>
-    texts.calculatedSize + size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0;
+  let directory = emptyDirectory('');
+  const singleFlight = createSingleFlight();
+  const position = () => projectionProgress.position(search.name);
+  const rowsOf = (name: string) => db.collection<BlockRow>(`${name}.${BLOCKS}`);
+  /** By header: a changed block has another one. */
+  const texts = new LRUCache<BlockHeader, BlockText>({ maxSize: TEXT_BYTES, sizeCalculation: ({ size }) => size });
 
-  /** Reads the filters of packs. */
-  const loadFilters = createBatchFlight<LocatedBlock, Uint8Array>(async (batch) => {
-    const filter = { _id: { $in: batch.map(({ id }) => id) } };
-    const [{ build }] = batch as [LocatedBlock];
-    const { packs } = rowsOf(build);
-    for (const row of await packs.find(filter).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
+  /** Reads the headers of changed blocks. */
+  async function refresh(name: string): Promise<void> {
+    // Rows beyond this position may still be written; they are read again next time.
+    const until = position();
+    const next = directory.build === name ? directory : emptyDirectory(name);
+    const changed = rowsOf(name)
+      .find({ _at: { $gt: longOf(next.until) } })
+      .project<HeaderRow>(HEADER_FIELDS);
+    let hasChanged = false;
+    for (const row of await changed.toArray()) {
       if (sliceExpired()) await yieldToEventLoop();
-      const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
-      // Without a key nothing matches.
-      filters.set(keyOf(build, true, row), bytes ?? new Uint8Array(8));
+      const before = next.headers.get(row._id);
+      if (before && before.at >= row._at.toBigInt()) continue;
+      const header = await headerOf(row, next);
+      next.headers.set(header.id, header);
+      next.filterBytes += (header.filter?.length ?? 0) - (before?.filter?.length ?? 0);
+      hasChanged = true;
     }
-    return new Map();
-  });
+    if (hasChanged) next.sorted = [...next.headers.values()].sort((a, b) => (a.last > b.last ? -1 : 1));
+    // Set last, so that concurrent callers wait until the rows are merged.
+    next.until = until;
+    directory = next;
+  }
 
-  /** Returns undefined, synchronously, when all filters are cached. */
-  function readFilters(build: string, batch: readonly BlockHeader[]): Promise<unknown> | undefined {
-    const missing = batch.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
-    return missing.length > 0 ? loadFilters(missing.map(withBuild(build))) : undefined;
+  async function headerOf(row: HeaderRow, { ids, filterBytes }: Directory): Promise<BlockHeader> {
+    const intern = (each: string) => {
+      if (!ids.has(each)) ids.set(each, each);
+      return ids.get(each)!;
+    };
+    const sealed = filterBytes < FILTER_BYTES ? row.filter : undefined;
+    const filter = sealed && (await vault.openBytes(subjectOf(row.channel), sealed.buffer));
+    const [at, last] = [row._at.toBigInt(), row.last.toBigInt()];
+    return { id: row._id, at, last, channel: intern(row.channel), authors: row.authors.map(intern), filter };
+  }
+
+  /** All blocks as of the current index position. */
+  async function headers(name: string): Promise<readonly BlockHeader[]> {
+    const required = position();
+    // A read that others have begun may not have come far enough, or be of another build.
+    while (directory.build !== name || directory.until < required) await singleFlight('read', () => refresh(name));
+    return directory.sorted;
   }
 
   /** Reads the current or newer texts; blocks that no longer exist are missing. */
-  const loadTexts = createBatchFlight<LocatedBlock, Texts>(async (batch) => {
-    const [{ build }] = batch as [LocatedBlock];
-    const { packs, runs } = rowsOf(build);
-    const found = new Map<string, Texts>();
-    const packKeys = new Map(batch.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
-    const runKeys = new Map(batch.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
-    if (packKeys.size > 0) {
-      const filter = { _id: { $in: [...packKeys.keys()] } };
-      for (const row of await packs.find(filter).project<PackRow>({ filter: 0 }).toArray()) {
-        if (sliceExpired()) await yieldToEventLoop();
-        const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
-        if (!bytes) continue;
-        const each = new Texts(bytes, row.authors);
-        if (shouldCache(each)) texts.set(keyOf(build, true, row), each);
-        found.set(packKeys.get(row._id)!, each);
-      }
-    }
-    if (runKeys.size > 0)
-      for (const row of await runs.find({ _id: { $in: [...runKeys.keys()] } }).toArray()) {
-        if (sliceExpired()) await yieldToEventLoop();
-        const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
-        const authors = unique(lines.flatMap(({ author }) => author ?? []));
-        const each = new Texts(encodeTexts(lines, authors), authors);
-        texts.set(keyOf(build, false, row), each);
-        found.set(runKeys.get(row._id)!, each);
-      }
-    return found;
-  });
-
-  /** By block key. */
-  async function readTexts(build: string, batch: readonly BlockHeader[]): Promise<ReadonlyMap<string, Texts>> {
-    const found = new Map<string, Texts>();
-    const missing: BlockHeader[] = [];
+  async function readTexts(name: string, batch: readonly BlockHeader[]): Promise<ReadonlyMap<BlockHeader, BlockText>> {
+    const found = new Map<BlockHeader, BlockText>();
+    const missing = new Map<string, BlockHeader>();
     for (const header of batch) {
-      const known = texts.get(header.key);
-      if (known) found.set(header.key, known);
-      else missing.push(header);
+      const known = texts.get(header);
+      if (known) found.set(header, known);
+      else missing.set(header.id, header);
     }
-    if (missing.length > 0)
-      for (const [key, each] of await loadTexts(missing.map(withBuild(build)))) found.set(key, each);
+    if (missing.size === 0) return found;
+    const rows = rowsOf(name).find({ _id: { $in: [...missing.keys()] } });
+    for (const row of await rows.project<BlockRow>({ channel: 1, docs: 1 }).toArray()) {
+      if (sliceExpired()) await yieldToEventLoop();
+      const header = missing.get(row._id)!;
+      const text = blockText(await openDocs(vault, row));
+      texts.set(header, text);
+      found.set(header, text);
+    }
     return found;
   }
 
-  /** Whether the block may contain matches, by its authors and filter. */
-  function mightMatch({ isPack, key, authors }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
-    if (authorId !== undefined && !authors.includes(authorId)) return false;
-    // `peek`, as every search visits all filters and recency means nothing.
-    const filter = isPack ? filters.peek(key) : undefined;
-    if (!filter) return true;
-    return words.every(
-      (word) =>
-        word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
-        (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
-    );
-  }
-
-  /** Newest matches; some of them may have changed since. */
-  async function searchBlocks(build: string, all: readonly BlockHeader[], query: CompiledQuery, limit: number) {
+  async function searchBlocks(
+    name: string,
+    all: readonly BlockHeader[],
+    query: CompiledQuery,
+    limit: number,
+  ): Promise<readonly Match[]> {
     let found: readonly Match[] = [];
+    /** Whether neither this block nor a later one can contribute a newer match. */
+    const isComplete = ({ last }: BlockHeader) => found.length >= limit && found.at(-1)!.posted >= last;
     for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
-      const batch = all.slice(from, from + size);
-      if (isComplete(found, limit, batch[0]!)) break;
+      if (isComplete(all[from]!)) break;
       if (sliceExpired()) await yieldToEventLoop();
-      await readFilters(build, batch);
-      const open = batch.filter((header) => mightMatch(header, query));
-      if (open.length === 0) continue;
-      const read = await readTexts(build, open);
-      for (const header of open) {
+      const batch = all.slice(from, from + size).filter((header) => mightMatch(header, query));
+      if (batch.length === 0) continue;
+      const read = await readTexts(name, batch);
+      for (const header of batch) {
         if (sliceExpired()) await yieldToEventLoop();
-        if (isComplete(found, limit, header)) break;
-        const lines = read.get(header.key);
-        if (!lines) continue;
-        const slots = lines.find(query).slice(-limit).reverse();
-        if (slots.length === 0) continue;
-        const more = slots.map((slot) => ({ header, texts: lines, slot, posted: lines.posted(slot) }));
-        found = mergeNewest(found, more, limit);
+        if (isComplete(header)) break;
+        const text = read.get(header);
+        const docs = text ? findDocs(text, query).slice(-limit) : [];
+        if (docs.length === 0) continue;
+        const more = docs.map((doc) => ({ doc, channel: header.channel, posted: BigInt(doc.posted) }));
+        found = [...found, ...more].sort((a, b) => (a.posted > b.posted ? -1 : 1)).slice(0, limit);
       }
     }
     return found;
   }
-
-  const rowsOf = (name: string): Rows => ({
-    runs: db.collection<RunRow>(`${name}.${RUNS}`),
-    packs: db.collection<PackRow>(`${name}.${PACKS}`),
-  });
 
   return {
-    async prepare() {
-      const name = build();
-      if (name === undefined) return;
-      const all = await directory.all(name);
-      await readTexts(name, all.slice(0, FIRST_BATCH));
-      for (let from = 0; from < all.length; from += BATCH_SIZE)
-        await readFilters(name, all.slice(from, from + BATCH_SIZE));
-    },
     caches: [
-      { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
+      { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => directory.filterBytes },
       { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
-      hydrator.cache,
     ],
-    async find(searchQuery) {
+    async find(query) {
       const name = build();
       if (name === undefined) return [];
-      const visible = visibleBlocks(await directory.all(name), searchQuery.isVisible);
-      const query = compileQuery(searchQuery);
-      for (let more = 0; ; ) {
-        const found = await searchBlocks(name, visible, query, searchQuery.limit + more);
-        const hits = await hydrator.read(rowsOf(name).runs, found, query);
-        const missing = found.length - hits.length;
-        if (missing <= more || found.length < searchQuery.limit + more) return hits.slice(0, searchQuery.limit);
-        more = missing;
-      }
+      const visible = visibleBlocks(await headers(name), query.isVisible);
+      const found = await searchBlocks(name, visible, compileQuery(query), query.limit);
+      return found.map(hitOf);
     },
   };
 }
 
-const withBuild =
-  (build: string) =>
-  (header: BlockHeader): LocatedBlock => ({ ...header, build });
+const emptyDirectory = (build: string): Directory => ({
+  build,
+  headers: new Map(),
+  ids: new Map(),
+  sorted: [],
+  filterBytes: 0,
+  until: -1n,
+});
 
-function visibleBlocks(directory: readonly BlockHeader[], isVisible: SearchQuery['isVisible']): readonly BlockHeader[] {
+function visibleBlocks(all: readonly BlockHeader[], isVisible: SearchQuery['isVisible']): readonly BlockHeader[] {
   const known = new Map<string, boolean>();
-  return directory.filter(({ channel }) => {
+  return all.filter(({ channel }) => {
     const is = known.get(channel) ?? isVisible(channel);
     known.set(channel, is);
     return is;
@@ -227,3 +208,25 @@ function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery
   queryWords.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
   return { words: queryWords, authorId, from, to };
 }
+
+/** Whether the block may contain matches, by its authors and filter. */
+function mightMatch({ authors, filter }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
+  if (authorId !== undefined && !authors.includes(authorId)) return false;
+  return (
+    !filter ||
+    words.every(
+      (word) =>
+        word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
+        (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
+    )
+  );
+}
+
+const hitOf = ({ channel, doc: { id, author, createdAt, content, botName } }: Match): Hit => ({
+  id,
+  channelId: channel,
+  author,
+  createdAt,
+  content,
+  ...(botName !== undefined && { botName }),
+});

@@ -35,9 +35,7 @@ describe('comparing search indexes', function () {
     expect(await index.compared('rebuilt')).to.deep.equal(served);
     expect(await index.scan('rebuilt')).not.to.deep.equal(await index.scan('served'));
 
-    await index.rows('served', 'packs').deleteOne({});
-    expect(await index.compared('served')).not.to.deep.equal(served);
-    await index.rows('rebuilt', 'runs').deleteOne({});
+    await index.rows('rebuilt', 'blocks').deleteOne({});
     expect(await index.compared('rebuilt')).to.have.length.below(served.length);
   });
 });

@@ -1,23 +1,15 @@
 /** The search index on its own MongoDB server: takes recorded events, answers queries. */
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
-import { Binary, type Db } from 'mongodb';
 import { aes256gcm } from '../../../../adapters/crypto/cipher.js';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createBuilds } from '../../../../adapters/mongo/rows/row-store.js';
 import type { Lease, Position, RecordedEvent } from '../../../../application/ports/index.js';
 import { createVault } from '../../../../application/secrets/vault.js';
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
+import { BLOCKS, type BlockRow, openDocs, subjectOf } from '../../../../projections/chat/search/blocks.js';
 import { search } from '../../../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../../../projections/chat/search/reader.js';
-import {
-  openDocs,
-  PACKS,
-  type PackRow,
-  RUNS,
-  type RunRow,
-  subjectOf,
-} from '../../../../projections/chat/search/rows.js';
 import { type Apply, collectionName } from '../../../../projections/kernel/projection.js';
 
 export type Said = ChatEvent<
@@ -32,9 +24,6 @@ export type Said = ChatEvent<
 
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
-
-/** Replaces encrypted values. */
-const NOTHING = new Binary();
 
 export async function startSearchIndex() {
   const keys = new Map<string, Buffer>();
@@ -54,17 +43,6 @@ export async function startSearchIndex() {
   const mongo: Mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
   const builds = createBuilds(mongo.models, vault);
   let position: Position = 0n;
-  let finds = 0;
-  /** Counts what is asked of it. */
-  const counted = (name: string) => {
-    const collection = mongo.models.collection(name);
-    const find: typeof collection.find = (...asked: readonly unknown[]) => {
-      finds++;
-      return collection.find(...(asked as [object]));
-    };
-    return { find };
-  };
-  const db = { collection: counted } as unknown as Db;
 
   return {
     /** Sealed, and in their places. */
@@ -96,14 +74,14 @@ export async function startSearchIndex() {
       mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),
     /** All that stands in a build, opened, as it lies there. */
     async scan(run: string): Promise<readonly object[]> {
-      const part = <Of extends object>(name: string) =>
-        mongo.models.collection<Of>(`${collectionName(search, run)}.${name}`).find({}, { sort: { _id: 1 } });
+      const blocks = mongo.models.collection<BlockRow>(`${collectionName(search, run)}.${BLOCKS}`);
       const rows: object[] = [];
-      const add = ({ _at, first, last, ...row }: PackRow | RunRow, opened: unknown) =>
-        rows.push({ ...row, at: [_at, first, last].map(String), opened });
-      for await (const { filter: _, texts, ...row } of part<PackRow>(PACKS))
-        add({ ...row, texts: NOTHING, filter: NOTHING }, await vault.openBytes(subjectOf(row.channel), texts.buffer));
-      for await (const row of part<RunRow>(RUNS)) add({ ...row, docs: NOTHING }, await openDocs(vault, row));
+      for await (const row of blocks.find({}, { sort: { _id: 1 } })) {
+        const { _at, first, last, docs: _, filter, ...rest } = row;
+        const opened = filter && (await vault.openBytes(subjectOf(row.channel), filter.buffer));
+        const content = { docs: await openDocs(vault, row), filter: opened && Buffer.from(opened).toString('hex') };
+        rows.push({ ...rest, at: [_at, first, last].map(String), ...content });
+      }
       return rows;
     },
     /** What a check compares of it. */
@@ -121,12 +99,18 @@ export async function startSearchIndex() {
         build = collectionName(search, other);
       };
       return {
-        ...createSearchIndex({ db, vault, build: () => build, projectionProgress: { position: () => position } }),
+        ...createSearchIndex({
+          db: mongo.models,
+          vault,
+          build: () => build,
+          projectionProgress: { position: () => position },
+        }),
         shows,
+        advance(to: Position) {
+          position = to;
+        },
       };
     },
-    /** How often readers have asked for rows. */
-    finds: () => finds,
     async stop() {
       await mongo.models.dropDatabase();
       await mongo.close();

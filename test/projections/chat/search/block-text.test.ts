@@ -2,19 +2,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldText } from '../../../../domain/chat/text-search.js';
-import { encodeTexts, type Line, Texts } from '../../../../projections/chat/search/packed-text.js';
-import { textOf } from '../../../../projections/chat/search/rows.js';
+import { blockText, findDocs } from '../../../../projections/chat/search/block-text.js';
+import { type Doc, textOf } from '../../../../projections/chat/search/blocks.js';
 
 const AUTHORS = ['ada', 'bob', 'cy'];
 const words = fc.array(fc.constantFrom('a', 'ab', 'ba', 'éa', '日本', '😀', 'x\ny', 'abab'), {
   maxLength: 4,
 });
-const line: fc.Arbitrary<Line> = fc.record({
-  posted: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+const doc: fc.Arbitrary<Doc> = fc.record({
+  id: fc.constant('m'),
+  posted: fc.constant('1'),
+  changed: fc.constant('1'),
   createdAt: fc.integer({ min: 0, max: 1000 }),
-  author: fc.constantFrom(...AUTHORS, undefined),
-  run: fc.nat(15),
-  text: words.map((some) => some.join(' ')),
+  author: fc.constantFrom(...AUTHORS),
+  content: words.map((some) => some.join(' ')),
 });
 const word = fc.record({
   text: fc.constantFrom('a', 'b', 'ab', 'bab', 'é', '本', '😀', 'y', 'z'),
@@ -22,21 +23,7 @@ const word = fc.record({
 });
 const time = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
 
-describe('packed texts', () => {
-  it('decode to the original lines', () => {
-    fc.assert(
-      fc.property(fc.array(line), (lines) => {
-        expect(new Texts(encodeTexts(lines, AUTHORS), AUTHORS).lines()).to.deep.equal(lines);
-      }),
-    );
-  });
-
-  it('own exactly the memory they account for', () => {
-    const lines = [{ posted: 1n, createdAt: 1, author: 'ada', run: 0, text: 'short' }];
-    const bytes = encodeTexts(lines, AUTHORS);
-    expect(bytes.buffer.byteLength).to.equal(bytes.byteLength);
-  });
-
+describe('the texts of a block', () => {
   it('match by substring, author name, author and time like a naive search', () => {
     const query = fc.record({
       words: fc.array(word, { minLength: 1, maxLength: 3 }),
@@ -45,20 +32,15 @@ describe('packed texts', () => {
       to: time,
     });
     fc.assert(
-      fc.property(fc.array(line), query, (lines, { words: expectedWords, authorId, from = 0, to = 1000 }) => {
-        const found = new Texts(encodeTexts(lines, AUTHORS), AUTHORS).find({
-          words: expectedWords.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })),
-          authorId,
-          from,
-          to,
-        });
-        const isMatch = ({ author, createdAt, text }: Line) =>
-          author !== undefined &&
-          (authorId ?? author) === author &&
-          createdAt >= from &&
-          createdAt <= to &&
-          expectedWords.every((each) => text.includes(each.text) || each.authors.has(author));
-        expect(found).to.deep.equal([...lines.keys()].filter((slot) => isMatch(lines[slot]!)));
+      fc.property(fc.array(doc), query, (docs, { words: expectedWords, authorId, from = 0, to = 1000 }) => {
+        const compiled = { words: expectedWords.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })) };
+        const found = findDocs(blockText(docs), { ...compiled, authorId, from, to });
+        const isMatch = (each: Doc) =>
+          (authorId ?? each.author) === each.author &&
+          each.createdAt >= from &&
+          each.createdAt <= to &&
+          expectedWords.every(({ text, authors }) => textOf(each).includes(text) || authors.has(each.author));
+        expect(found).to.deep.equal(docs.filter(isMatch));
       }),
       { numRuns: 500 },
     );
