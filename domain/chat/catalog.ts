@@ -1,8 +1,7 @@
 /** Catalog of all chat events: versions, schemas, sealed parts and key subjects. */
 import type { Catalog, EventOf } from '../shared/index.js';
 import { auditEvents } from './events/audit.js';
-import { channelEvents } from './events/channels.js';
-import { conversationEvents } from './events/conversations.js';
+import { channelEvents, conversationEvents } from './events/channels.js';
 import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
 import { presenceEvents } from './events/presence.js';

@@ -2,7 +2,7 @@
 
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { participantsOf } from './events/conversations.js';
+import { participantsOf } from './events/channels.js';
 import { rejection } from './rejections.js';
 
 export interface ConversationState {

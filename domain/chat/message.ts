@@ -3,7 +3,7 @@
 import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
-import { isDirect } from './events/conversations.js';
+import { isDirect } from './events/channels.js';
 import {
   contentOf,
   EMPTY_CONTENT,

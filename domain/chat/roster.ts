@@ -8,6 +8,8 @@ import { rejection } from './rejections.js';
 
 export interface User {
   readonly id: string;
+  /** Place in the order of joining, from 0. */
+  readonly number: number;
   /** Normalized; empty once erased. */
   readonly email: string;
   readonly userName: string;
@@ -221,7 +223,7 @@ export function withUser(state: RosterState, user: User): RosterState {
 
 const evolve: Evolve<RosterState, RosterEvent> = {
   UserAdded: (state, { userId: id, isAdmin, addedAt: createdAt, secret: { email, userName } }) =>
-    withUser(state, { id, email, userName, isAdmin, createdAt, isGone: false }),
+    withUser(state, { id, number: state.users.size, email, userName, isAdmin, createdAt, isGone: false }),
   UserRenamed(state, { userId, secret: { userName } }) {
     const user = userById(state, userId);
     if (!user) return patchUser(state, userId, { userName });

@@ -55,11 +55,6 @@ export class PersistentMap<Value> {
     for (const [, value] of this) yield value;
   }
 
-  /** Iterates over the entries set since an earlier map, skipping shared nodes. */
-  *since(earlier: PersistentMap<Value>): Generator<Entry<Value>> {
-    yield* changedEntries(this.root, earlier.root);
-  }
-
   private entry(key: string): Entry<Value> | undefined {
     let node = this.root;
     for (let rest = hashOf(key); node instanceof Branch; rest >>>= BITS) node = node.children[rest % WIDTH]!;
@@ -87,16 +82,6 @@ function withoutKey<Value>(node: Node<Value>, key: string, hash: number, depth: 
 function* entriesOf<Value>(node: Node<Value>): Generator<Entry<Value>> {
   if (node instanceof Branch) for (const each of node.children) yield* entriesOf(each);
   else yield* node;
-}
-
-function* changedEntries<Value>(node: Node<Value>, before: Node<Value>): Generator<Entry<Value>> {
-  if (node === before) return;
-  if (node instanceof Branch && before instanceof Branch) {
-    for (const [index, each] of node.children.entries()) yield* changedEntries(each, before.children[index]!);
-    return;
-  }
-  const shared = new Set(entriesOf(before));
-  for (const entry of entriesOf(node)) if (!shared.has(entry)) yield entry;
 }
 
 /** FNV-1a, 32 bits. */

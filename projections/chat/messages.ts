@@ -1,10 +1,10 @@
 /**
- * Projects messages, one row each, by channel and order of posting. The first reactions are in the message's row,
- * further ones in rows of their own. Texts stay sealed. A deleted message's row keeps only its position, for pages that
- * end before it.
+ * Projects messages and replies, one row each, in order of posting, and conversation lists. Texts stay sealed. The row of
+ * a deleted message or reply keeps only its position, for pages that end before it.
  */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { isDirect, participantsOf } from '../../domain/chat/events/channels.js';
 import { longOf, type Projection, type RowChange } from '../kernel/index.js';
 
 /** Reactions per row; each addition rewrites its row. */
@@ -23,6 +23,7 @@ type MessageChange = ChatEvent<
   | 'ChannelErased'
 >;
 
+/** By channel. The first reactions are in the message's row, further ones in rows of their own. */
 export const messages: Projection<MessageChange> = {
   name: 'chat.messages',
   version: 2,
@@ -79,3 +80,68 @@ function addReaction({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowCh
   // Marks the message, so that readers query further rows only when there are any.
   return place === PER_ROW ? [further, { patch: messageId, update: { $set: { more: true } } }] : [further];
 }
+
+type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
+
+const CONTENT_FIELDS = {
+  posted: '',
+  author: '',
+  createdAt: '',
+  updatedAt: '',
+  quotedMessageId: '',
+  secret: '',
+} as const;
+
+/** By message. */
+export const replies: Projection<ReplyChange> = {
+  name: 'chat.replies',
+  version: 2,
+  indexes: [{ key: { thread: 1, posted: 1 } }, { key: { channel: 1 } }],
+  on: {
+    ReplyPosted({ data, position }) {
+      const { messageId: thread, channelId: channel, replyId, author, createdAt } = data;
+      const { quotedMessageId, secret } = data;
+      const fields = { author, createdAt, updatedAt: null, quotedMessageId, secret };
+      const posted = longOf(position);
+      return [{ make: replyId, row: { thread, channel, posted, place: posted, ...fields } }];
+    },
+    ReplyEdited: ({ data: { replyId, editedAt: updatedAt, quotedMessageId, secret } }) => [
+      { patch: replyId, update: { $set: { updatedAt, quotedMessageId, secret } } },
+    ],
+    ReplyDeleted: ({ data: { replyId } }) => [{ patch: replyId, update: { $unset: CONTENT_FIELDS } }],
+    MessageDeleted: ({ data: { messageId } }) => [{ purge: { thread: messageId }, many: true }],
+    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
+  },
+};
+
+type ConversationChange = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
+
+/** Conversations of each user by last activity: one row per participant. */
+export const conversations: Projection<ConversationChange> = {
+  name: 'chat.conversations',
+  version: 1,
+  indexes: [{ key: { user: 1, active: 1 } }],
+  on: {
+    ConversationStarted: ({ data: { conversationId, startedAt }, position }) =>
+      rowsOf(conversationId).map(({ user, row }) => ({
+        make: row,
+        row: {
+          user,
+          conversation: conversationId,
+          createdAt: startedAt,
+          lastMessageAt: null,
+          active: longOf(position),
+        },
+      })),
+    MessagePosted: ({ data: { channelId, createdAt: lastMessageAt }, position }) =>
+      isDirect(channelId)
+        ? rowsOf(channelId).map(({ row }) => ({
+            patch: row,
+            update: { $set: { lastMessageAt, active: longOf(position) } },
+          }))
+        : [],
+  },
+};
+
+const rowsOf = (conversationId: string) =>
+  (participantsOf(conversationId) ?? []).map((user) => ({ user, row: `${user} ${conversationId}` }));

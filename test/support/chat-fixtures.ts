@@ -1,7 +1,7 @@
 /** Commands and events about messages and files in the chat. */
 import type { ChannelsCommand, Requester } from '../../domain/chat/channels.js';
 import type { StartConversation } from '../../domain/chat/conversation.js';
-import { conversationOf } from '../../domain/chat/events/conversations.js';
+import { conversationOf } from '../../domain/chat/events/channels.js';
 import type { Content } from '../../domain/chat/events/files.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../domain/chat/events/messages.js';
 import type { FileCommand, ReleaseScope } from '../../domain/chat/file.js';

@@ -1,6 +1,6 @@
 /** Exports all chat data as streamed JSON, with one page of rows in memory at a time. */
 import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
-import { participantsOf } from '../../../domain/chat/events/conversations.js';
+import { participantsOf } from '../../../domain/chat/events/channels.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
 import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
@@ -11,7 +11,7 @@ import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregat
 import { channelView } from '../channels/channels.js';
 import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
 import { messageView, replyView } from '../messages/message-view.js';
-import { userView } from '../people/user-directory.js';
+import { userView } from '../people/users.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 

@@ -1,21 +1,188 @@
 /** Audience of the chat: who may see which event, and when a client's stream ends. */
 import { randomUUID } from 'node:crypto';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
 import type { ConversationEvent, RequestEvent } from '../../../domain/chat/conversation.js';
+import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
+import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
 import { userById } from '../../../domain/chat/roster.js';
 import type { ServerEvent } from '../../../domain/chat/server-settings.js';
-import type { Audience, LiveEvent, Message, StreamControl } from '../../subscription/index.js';
+import { evolveOf } from '../../../domain/shared/index.js';
+import type { RevealedEvent } from '../../ports/index.js';
+import {
+  type Audience,
+  advance,
+  type Delivery,
+  type LiveEvent,
+  type Message,
+  type StreamControl,
+} from '../../subscription/index.js';
 import { conversationView } from '../channels/conversations.js';
+import { messageAfter, messageView, replyView, threadView } from '../messages/message-view.js';
 import type { Caller } from '../sign-in/authenticate.js';
-import { channelsOn } from './channels.js';
-import { messagesOn } from './messages.js';
-import { rosterOn } from './roster.js';
-import { snapshot } from './snapshot.js';
-import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './state.js';
+import { channelMessage, deletionMessage, rosterOn } from './roster.js';
+import { type ChatState, EVERYBODY, initialState, sessionKey, snapshot, userKey } from './state.js';
 
-export { isEntitled } from './channels.js';
 export type { ChatState } from './state.js';
+
+const foldChannels = evolveOf(channels);
+const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatState => ({
+  ...state,
+  channels: foldChannels(state.channels, event),
+  reached: advance(state.reached, event),
+});
+
+/** Keys of the users who may see a channel; undefined for everyone. */
+function viewersOf({ admins }: ChatState, channel: Channel | undefined): readonly string[] | undefined {
+  if (!channel) return [];
+  return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
+}
+
+/** Addresses everyone who may see the channel now; no one when it does not exist. */
+const toViewers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
+  to: viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
+  resource: channelId,
+});
+
+function deliverChange(
+  { data: { channelId } }: RevealedEvent<ChannelsEvent>,
+  after: ChatState,
+  before: ChatState,
+): readonly Delivery[] {
+  const [was, is] = [before.channels.channels.get(channelId), after.channels.channels.get(channelId)];
+  const [saw, see] = [viewersOf(before, was), viewersOf(after, is)];
+  const deliveries: Delivery[] = [];
+  const resource = channelId;
+  if (is) {
+    if (was)
+      deliveries.push({ ...intersect(saw, see), resource, message: channelMessage(after, 'UPDATE_CHANNEL', is) });
+    deliveries.push({ ...subtract(see, saw), resource, message: channelMessage(after, 'NEW_CHANNEL', is) });
+  }
+  if (was) deliveries.push({ ...subtract(saw, see), resource, message: deletionMessage(was), erases: !is });
+  return deliveries.filter(({ to }) => to.length > 0);
+}
+
+type Keys = readonly string[] | undefined;
+
+function intersect(a: Keys, b: Keys): Pick<Delivery, 'to'> {
+  if (!a || !b) return { to: a ?? b ?? [EVERYBODY] };
+  const others = new Set(b);
+  return { to: a.filter((key) => others.has(key)) };
+}
+
+function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
+  if (!others) return { to: [] };
+  if (!these) return { to: [EVERYBODY], except: others };
+  const excluded = new Set(others);
+  return { to: these.filter((key) => !excluded.has(key)) };
+}
+
+const deliverWebhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
+  [{ ...toViewers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
+
+const channelsOn: Audience<ChatState, ChannelsEvent>['on'] = {
+  ChannelCreated: { evolve, deliver: deliverChange },
+  ChannelUpdated: { evolve, deliver: deliverChange },
+  ChannelDeleted: { evolve, deliver: deliverChange },
+  ChannelErased: { evolve },
+  WebhookCreated: {
+    evolve,
+    deliver({ data: { webhookId: id, channelId, createdAt, createdBy, secret }, erased }, state) {
+      const payload = { id, name: secret.name, channelId, createdAt, createdBy };
+      return erased ? [] : deliverWebhook(state, channelId, 'NEW_WEBHOOK', payload);
+    },
+  },
+  WebhookDeleted: {
+    evolve,
+    deliver: ({ data: { webhookId: id, channelId } }, state) =>
+      deliverWebhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
+  },
+};
+
+/** Whether a missed delivery may still be sent: the user must see its channel now. */
+export function isEntitled({ resource, message }: Delivery, now: ChatState, userId: string): boolean {
+  if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
+  const channel = now.channels.channels.get(resource);
+  const isAdmin = userById(now.roster, userId)?.isAdmin ?? false;
+  return channel !== undefined && canSee(channel, { userId, isAdmin });
+}
+
+type Of<Type extends MessageEvent['type']> = RevealedEvent<ChatEvent<Type>>;
+
+/** Addresses a payload to everyone who may see it; direct messages also carry their participants. */
+function broadcast(state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] {
+  if (!isDirect(channelId)) {
+    const to = toViewers(state, channelId);
+    return to.to.length > 0 ? [{ ...to, message: { type, payload } }] : [];
+  }
+  const participants = participantsOf(channelId) ?? [];
+  const direct = { ...payload, conversationId: channelId, participants };
+  return [{ to: participants.map(userKey), message: { type, payload: direct } }];
+}
+
+const messageType = (what: 'NEW' | 'UPDATE' | 'DELETE', channelId: string) =>
+  isDirect(channelId) ? `${what}_DM_MESSAGE` : `${what}_MESSAGE`;
+
+/** Events that hold the whole message. */
+function deliverMessage(
+  event: Of<'MessagePosted' | 'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
+  state: ChatState,
+): readonly Delivery[] {
+  const message = messageAfter(undefined, event);
+  if (event.erased || !message) return [];
+  const { channelId } = message;
+  const type = messageType(event.type === 'MessagePosted' ? 'NEW' : 'UPDATE', channelId);
+  return broadcast(state, channelId, type, messageView(state.roster, message));
+}
+
+function deliverReaction(
+  { type, data, erased }: Of<'ReactionAdded' | 'ReactionRemoved'>,
+  state: ChatState,
+): readonly Delivery[] {
+  if (erased) return [];
+  const { messageId, channelId, userId, secret } = data;
+  const name = type === 'ReactionAdded' ? 'NEW_REACTION' : 'DELETE_REACTION';
+  return broadcast(state, channelId, name, { messageId, channelId, userId, reaction: secret.reaction });
+}
+
+function deliverReply(
+  { type, data, erased }: Of<'ReplyPosted' | 'ReplyEdited'>,
+  state: ChatState,
+): readonly Delivery[] {
+  if (erased) return [];
+  const { messageId: threadId, replyId: id, channelId, author, createdAt, quotedMessageId } = data;
+  const updatedAt = 'editedAt' in data ? data.editedAt : null;
+  const snapshot = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
+  const reply = replyView(state.roster, { ...snapshot, body: data.secret });
+  const threadMeta = threadView(state.roster, data.thread);
+  const payload = { ...reply, parentMessageId: threadId, threadMeta };
+  return type === 'ReplyPosted'
+    ? broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...payload, reply })
+    : broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
+}
+
+const messagesOn: Audience<ChatState, MessageEvent>['on'] = {
+  MessagePosted: { deliver: deliverMessage },
+  MessageEdited: { deliver: deliverMessage },
+  MessagePinned: { deliver: deliverMessage },
+  MessageUnpinned: { deliver: deliverMessage },
+  MessageDeleted: {
+    deliver: ({ data: { messageId: id, channelId } }, state) =>
+      broadcast(state, channelId, messageType('DELETE', channelId), { id, channelId }),
+  },
+  ReactionAdded: { deliver: deliverReaction },
+  ReactionRemoved: { deliver: deliverReaction },
+  ReplyPosted: { deliver: deliverReply },
+  ReplyEdited: { deliver: deliverReply },
+  ReplyDeleted: {
+    deliver({ data: { messageId: threadId, replyId: id, channelId, thread } }, state) {
+      const threadMeta = thread && threadView(state.roster, thread);
+      const payload = { id, threadId, parentMessageId: threadId, channelId, threadMeta };
+      return broadcast(state, channelId, 'DELETE_THREAD_REPLY', payload);
+    },
+  },
+};
 
 const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
   ConversationRequested: {},

@@ -1,11 +1,12 @@
-/** Delivers user events to everyone: added, renamed, role changed, removed. */
+/** Delivers user events to everyone; new and former admins see private channels appear or disappear. */
+import { type Channel, canSee, channelsFor } from '../../../domain/chat/channels.js';
 import { type RosterEvent, roster, type User, userById } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, type EventRouting } from '../../subscription/index.js';
-import { userView } from '../people/user-directory.js';
-import { deliverRoleVisibility } from './channels.js';
-import { type ChatState, EVERYBODY } from './state.js';
+import { channelView } from '../channels/channels.js';
+import { userView } from '../people/users.js';
+import { type ChatState, EVERYBODY, userKey } from './state.js';
 
 type Routing = Audience<ChatState, RosterEvent>['on'];
 
@@ -36,6 +37,26 @@ const routeUserEvent = <Event extends RosterEvent>(
     return user && !erased ? broadcast(type, payloadOf(user)) : [];
   },
 });
+
+export const channelMessage = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL', channel: Channel) => ({
+  type,
+  payload: channelView(state.roster, channel),
+});
+export const deletionMessage = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
+
+/** Shows all private channels to a new admin, and hides them from a former one. */
+function deliverRoleVisibility(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
+  const is = { userId, isAdmin: userById(after.roster, userId)?.isAdmin ?? false };
+  const was = { userId, isAdmin: userById(before.roster, userId)?.isAdmin ?? false };
+  if (is.isAdmin === was.isAdmin) return [];
+  const all = channelsFor(after.channels, { userId, isAdmin: true });
+  const privateChannels = all.filter((each) => !canSee(each, { userId, isAdmin: false }));
+  return privateChannels.map((channel) => ({
+    to: [userKey(userId)],
+    resource: channel.id,
+    message: is.isAdmin ? channelMessage(after, 'NEW_CHANNEL', channel) : deletionMessage(channel),
+  }));
+}
 
 export const rosterOn: Routing = {
   UserAdded: routeUserEvent('NEW_USER', (user) => ({ ...userView(user), email: user.email })),

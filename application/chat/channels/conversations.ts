@@ -1,7 +1,7 @@
 /** Use cases on direct conversations: start, list. */
 
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation.js';
-import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/channels.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';

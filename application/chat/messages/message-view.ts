@@ -1,4 +1,5 @@
 /** Views of messages, replies and threads with current user names, and how events change a message. */
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageContent, Reactions, Thread } from '../../../domain/chat/events/messages.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
@@ -88,6 +89,20 @@ export function replyView(roster: RosterState, reply: ReplySnapshot): ReplyView 
   return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };
 }
 
+export const postedMessage = ({
+  messageId: id,
+  secret: body,
+  ...rest
+}: ChatEvent<'MessagePosted'>['data']): MessageSnapshot => ({
+  id,
+  ...rest,
+  body,
+  updatedAt: null,
+  pinnedAt: null,
+  reactions: {},
+  thread: null,
+});
+
 /**
  * The message after an event; undefined once deleted. Events that hold the whole message need no `before`; without it,
  * the others yield undefined.
@@ -97,10 +112,8 @@ export function messageAfter(
   event: RevealedEvent<MessageEvent>,
 ): MessageSnapshot | undefined {
   switch (event.type) {
-    case 'MessagePosted': {
-      const { messageId: id, secret: body, ...rest } = event.data;
-      return { id, ...rest, body, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
-    }
+    case 'MessagePosted':
+      return postedMessage(event.data);
     case 'MessageEdited':
     case 'MessagePinned':
     case 'MessageUnpinned': {

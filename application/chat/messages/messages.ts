@@ -1,9 +1,10 @@
 /** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
 
-import { participantsOf } from '../../../domain/chat/events/conversations.js';
+import { participantsOf } from '../../../domain/chat/events/channels.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
+  type MessageEvent,
   type MessageState,
   messageNotFound,
   messageStream,
@@ -22,7 +23,7 @@ import { conversationListKey } from '../channels/conversations.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import { type MessageView, messageView } from './message-view.js';
+import { type MessageView, messageView, postedMessage } from './message-view.js';
 import { isMessageId, parentOf, type Visibility } from './visibility.js';
 
 export interface MessagePorts {
@@ -120,10 +121,16 @@ export function createMessages(ports: MessagePorts) {
       quotedMessageId,
     };
     const target = { messageId, holderId: messageId, channelId };
-    return respond(
-      messageId,
-      await run(messageId, command, context, () => uploads.attach(author, target, body, context)),
-    );
+    const attachFiles = () => uploads.attach(author, target, body, context);
+    const outcome = await handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
+    if (isRejection(outcome)) return outcome;
+    const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'MessagePosted' }>[];
+    if (!posted) throw new Error('post appended no event');
+    const { position } = outcome;
+    writePositions.note(channelId, position);
+    for (const each of participantsOf(channelId) ?? []) writePositions.note(conversationListKey(each), position);
+    const { state: roster } = await admission.roster();
+    return { body: { message: messageView(roster, postedMessage(posted.data)) }, position };
   }
 
   async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
@@ -143,9 +150,6 @@ export function createMessages(ports: MessagePorts) {
     if (isRejection(outcome)) return outcome;
     const state = await outcome.state();
     writePositions.note(state.channelId, outcome.position);
-    if (command.type === 'PostMessage')
-      for (const each of participantsOf(state.channelId) ?? [])
-        writePositions.note(conversationListKey(each), outcome.position);
     return { state, position: outcome.position };
   }
 

@@ -1,7 +1,7 @@
 /** Use cases on replies in message threads: post, edit, delete. */
 
 import { catalog } from '../../../domain/chat/catalog.js';
-import { isDirect } from '../../../domain/chat/events/conversations.js';
+import { isDirect } from '../../../domain/chat/events/channels.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,

@@ -7,7 +7,7 @@ import {
   channelNotFound,
 } from '../../../domain/chat/channels.js';
 import { conversationNotFound } from '../../../domain/chat/conversation.js';
-import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { type MessageEvent, type MessageState, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { type AggregateStore, isEvent, type LoadedAggregate } from '../../command/index.js';

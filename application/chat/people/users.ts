@@ -1,13 +1,22 @@
 /** Use cases on users: rename, change role, remove, leave, list. */
 
-import { ROSTER, type RosterCommand, type RosterState, userById } from '../../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type RosterState, type User, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Position } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import { createUserDirectory, type UserView, userView } from './user-directory.js';
+
+export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
+
+export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({
+  id,
+  userName,
+  isAdmin,
+  createdAt,
+});
 
 export interface UserPorts {
   readonly handle: HandleCommand;
@@ -19,7 +28,7 @@ export interface UserPorts {
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers({ handle, idempotency, admission, clock }: UserPorts) {
-  const listUsers = createUserDirectory();
+  const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
   async function changeUser(
@@ -60,10 +69,22 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
 
     async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
-      return { body: { users: await listUsers(state) }, position };
+      const users = lists.get(state) ?? listUsers(state);
+      lists.set(state, users);
+      return { body: { users: await users }, position };
     },
   };
 }
 
 const REMOVED = { success: true };
 const LEFT = { success: true, message: 'You have left' };
+
+/** Current users in the order of joining. */
+export async function listUsers({ users }: RosterState): Promise<readonly UserView[]> {
+  const all: (UserView | undefined)[] = new Array(users.size);
+  for (const user of users.values()) {
+    if (sliceExpired()) await yieldToEventLoop();
+    all[user.number] = user.isGone ? undefined : userView(user);
+  }
+  return all.filter((each) => each !== undefined);
+}

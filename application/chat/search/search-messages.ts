@@ -1,7 +1,7 @@
 /** Searches messages by parts of words, within what the caller may see. */
 
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
-import { isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';

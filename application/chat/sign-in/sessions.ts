@@ -18,8 +18,7 @@ import type { Clock, CommandContext, Derivation, EventLog, Position, Quota, Reco
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
-import { type Authentication, type Caller, unauthorized } from './authenticate.js';
-import type { Tokens } from './tokens.js';
+import { type Authentication, type Caller, type Tokens, unauthorized } from './authenticate.js';
 
 export interface SessionPorts {
   readonly handle: HandleCommand;

@@ -20,7 +20,7 @@ import { createAddUser, inviteReaction } from '../../../application/chat/people/
 import { erasureReaction } from '../../../application/chat/people/erase-user.js';
 import { createInitialAdmin, createJoin } from '../../../application/chat/people/join.js';
 import { createUsers } from '../../../application/chat/people/users.js';
-import { createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication, createTokens } from '../../../application/chat/sign-in/authenticate.js';
 import { createOAuth } from '../../../application/chat/sign-in/oauth.js';
 import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
 import { createSignIn } from '../../../application/chat/sign-in/open-session.js';
@@ -28,7 +28,6 @@ import { createPasswordSignIn } from '../../../application/chat/sign-in/password
 import { createPasswords } from '../../../application/chat/sign-in/password-store.js';
 import { mailReaction } from '../../../application/chat/sign-in/send-link-reaction.js';
 import { createSessions, departureReaction } from '../../../application/chat/sign-in/sessions.js';
-import { createTokens } from '../../../application/chat/sign-in/tokens.js';
 import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../../application/secrets/index.js';

@@ -34,10 +34,12 @@ import { createWritePositions } from '../../../application/consistency/index.js'
 import type { FileStore } from '../../../application/ports/index.js';
 import { createSealedFiles } from '../../../application/secrets/index.js';
 import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
-import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { files as fileRows } from '../../../projections/chat/files.js';
-import { messages as messageRows } from '../../../projections/chat/messages.js';
-import { replies as replyRows } from '../../../projections/chat/replies.js';
+import {
+  conversations as conversationRows,
+  messages as messageRows,
+  replies as replyRows,
+} from '../../../projections/chat/messages.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { AnnalsValues } from '../../settings.js';
 

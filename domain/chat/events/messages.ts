@@ -1,7 +1,6 @@
 /** Events of messages, their reactions and threads. */
 import { type DataOf, event, isVisible, object, oneOf } from '../../shared/index.js';
-import { channelSubject } from './channels.js';
-import { conversationSubject, isDirect } from './conversations.js';
+import { channelSubject, conversationSubject, isDirect } from './channels.js';
 import { count, id, text, time } from './words.js';
 
 /** Key subject of the channel or conversation; for direct messages `channelId` is the conversation id. */

@@ -3,7 +3,7 @@ import { audit } from '../../../domain/chat/audit-log.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation, request } from '../../../domain/chat/conversation.js';
-import { conversationSubject, isDirect } from '../../../domain/chat/events/conversations.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/events/channels.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { oauth } from '../../../domain/chat/oauth.js';

@@ -1,7 +1,7 @@
 /** Direct conversations between two users. */
 import { expect } from 'chai';
 import { conversation } from '../../../domain/chat/conversation.js';
-import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
+import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 

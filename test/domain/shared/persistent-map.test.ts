@@ -24,13 +24,6 @@ describe('a persistent map', () => {
           expect([...then]).to.have.deep.members(entries);
           for (const [key, value] of entries) expect(then.get(key)).to.equal(value);
         }
-        for (const [then] of former) {
-          const since = [...map.since(then)];
-          expect([...map]).to.include.deep.members(since);
-          const other = [...map].filter(([key, value]) => then.get(key) !== value);
-          expect(since).to.include.deep.members(other);
-        }
-        expect([...map.since(map)]).to.deep.equal([]);
         expect(map.has('never set')).to.equal(false);
         expect([...map.values()]).to.have.members([...like.values()]);
       }),
@@ -46,25 +39,5 @@ describe('a persistent map', () => {
     const less = same.reduce((all, each) => all.delete(each), map);
     expect(less.size).to.equal(many.length);
     expect(less.get('liquid')).to.equal(undefined);
-  });
-
-  it('finds the entries set since an empty or small version', () => {
-    let map = PersistentMap.empty<number>().set('first', 0);
-    const small = map;
-    const set = Array.from({ length: 1000 }, (_, n) => [`key ${n}`, n] as const);
-    for (const [key, n] of set) map = map.set(key, n);
-    expect([...map.since(small)]).to.include.deep.members(set);
-    expect([...map.since(PersistentMap.empty<number>())]).to.have.deep.members([...map]);
-    expect([...small.since(map)], 'in the opposite direction').to.deep.equal([]);
-  });
-
-  it('finds the entries set since a version with many entries', () => {
-    let map = PersistentMap.empty<number>();
-    for (let n = 0; n < 20_000; n++) map = map.set(`key ${n}`, n);
-    const since = [...map.set('key 7', 70).set('one more', 1).since(map)];
-    expect(since).to.have.deep.members([
-      ['key 7', 70],
-      ['one more', 1],
-    ]);
   });
 });

@@ -4,12 +4,10 @@ import fc from 'fast-check';
 import { Long } from 'mongodb';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
-import { conversationSubject } from '../../../domain/chat/events/conversations.js';
+import { conversationSubject } from '../../../domain/chat/events/channels.js';
 import { type MessageCommand, type MessageEvent, message, messageStream } from '../../../domain/chat/message.js';
 import { threadOf } from '../../../domain/chat/thread.js';
-import { conversations } from '../../../projections/chat/conversations.js';
-import { messages } from '../../../projections/chat/messages.js';
-import { replies } from '../../../projections/chat/replies.js';
+import { conversations, messages, replies } from '../../../projections/chat/messages.js';
 import {
   ADA,
   asUser,
