@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
+import type { Collection, Document } from 'mongodb';
 import { eventually } from '../../support/condition.js';
 import { isReal } from '../../support/mongo.js';
 import { codeOf, fixture } from '../../support/mongo-fixture.js';
@@ -10,13 +11,19 @@ describe('MongoDB: sorts in memory', () => {
   if (isReal) return;
   const mongo = fixture({ ownProcess: true });
   const MEGABYTES = 1024 * 1024;
+  /** 80 MB, of which three sorts together fit into the shared budget. */
+  let rows: Collection<Document>;
+  before(async () => {
+    rows = mongo.collection();
+    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
+  });
+  /** Sorts whole documents, but returns only a small part of each. */
+  const find = () => rows.find().project({ k: 1 }).sort({ k: 1 });
 
   it('are refused beyond the shared budget until others end in any way', async function () {
     this.timeout(60_000);
-    const rows = mongo.collection();
-    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
     const begin = async () => {
-      const cursor = rows.find().sort({ k: 1 }).batchSize(1);
+      const cursor = find().batchSize(1);
       await cursor.next();
       return cursor;
     };
@@ -29,15 +36,13 @@ describe('MongoDB: sorts in memory', () => {
     await two.toArray();
     const five = await begin();
     for (const each of [three, four, five]) await each.close();
-    const all = await rows.find().sort({ k: 1 }).limit(3).toArray();
+    const all = await find().limit(3).toArray();
     expect(all.map(({ k }) => k)).to.deep.equal([-7, -6, -5]);
-    for (let n = 0; n < 4; n++) expect(await rows.find().sort({ k: 1 }).toArray()).to.have.length(8);
+    for (let n = 0; n < 4; n++) expect(await find().toArray()).to.have.length(8);
   });
 
   it('release their memory immediately when their client is killed', async function () {
     this.timeout(60_000);
-    const rows = mongo.collection();
-    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
     const script = `
       import { MongoClient } from 'mongodb';
       const [url, db, name] = process.argv.slice(1);
@@ -50,7 +55,7 @@ describe('MongoDB: sorts in memory', () => {
     const client = spawn(process.execPath, ['--input-type=module', '-e', script, ...args], {
       stdio: [...stdio],
     });
-    const sorted = () => codeOf(rows.find().sort({ k: 1 }).toArray());
+    const sorted = () => codeOf(find().toArray());
     try {
       await once(client.stdout!, 'data');
       expect(await sorted()).to.equal(146);
