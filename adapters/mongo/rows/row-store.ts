@@ -67,8 +67,7 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     async open(model, collection, lease) {
       const rows = db.collection<Row>(collection);
       // Even if the rows are in parts: this collection shows readers that the build exists.
-      if (!('open' in model) && model.indexes.length > 0) await rows.createIndexes([...model.indexes]);
-      await rows.createIndexes([GONE_INDEX]);
+      await rows.createIndexes([...('open' in model ? [] : model.indexes), GONE_INDEX]);
       if ('open' in model) return model.open(buildOf(collection, lease));
       return (events) =>
         write(
