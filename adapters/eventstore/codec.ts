@@ -3,7 +3,7 @@
  * versions.
  */
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports/index.js';
 import {
   type Catalog,
@@ -44,18 +44,15 @@ const storedTypes = ({ service, events }: Catalog): (readonly [string, StoredTyp
     }),
   );
 
+/** Compiles each schema once: it finds compiled ones by the schema object. */
+const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
+
 export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
   const byService = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const byStoredType = new Map(catalogs.flatMap(storedTypes));
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
-  const validators = new Map<EventSpec, ValidateFunction>();
 
   const check = (name: string, spec: EventSpec, data: object) => {
-    let validate = validators.get(spec);
-    if (!validate) {
-      validate = ajv.compile(spec.versions.at(-1)!.schema);
-      validators.set(spec, validate);
-    }
+    const validate = ajv.compile(spec.versions.at(-1)!.schema);
     if (!validate(data)) throw new Error(`${name} does not fit its schema: ${ajv.errorsText(validate.errors)}`);
   };
 
