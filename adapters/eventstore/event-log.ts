@@ -2,7 +2,7 @@
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
 import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
-import { callStore, createAppendDeadline, readAll } from './call.js';
+import { callStore, createAppendDeadline, readAll } from './client.js';
 import type { Codec } from './codec.js';
 import {
   ANY,

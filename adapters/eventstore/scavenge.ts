@@ -5,7 +5,7 @@ import operations = require('@eventstore/db-client/generated/operations_grpc_pb.
 import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
 import { UnavailableError } from '../../application/ports/index.js';
-import { callStore, translateError } from './call.js';
+import { callStore, translateError } from './client.js';
 import { EventStoreDBClient, START } from './driver.js';
 
 export interface ScavengeOutcome {

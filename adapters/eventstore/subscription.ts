@@ -10,7 +10,7 @@ import {
   type Subscribe,
   UnavailableError,
 } from '../../application/ports/index.js';
-import { readAll, translateError } from './call.js';
+import { readAll, translateError } from './client.js';
 import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
 

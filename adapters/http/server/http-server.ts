@@ -1,16 +1,41 @@
-/** The HTTP server of a service, with graceful shutdown. */
+/** The HTTP server of a service: accepts connections, runs the koa application of its routes, and shuts down gracefully. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { formatUrl } from '../../platform/process/format-url.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { handleUpgrades } from '../../realtime/websocket/upgrade.js';
-import { drainBody, limitPipelining, limitUnreadResponses } from '../hardening/connection-limits.js';
-import { createProtocolErrorHandlers } from '../hardening/malformed-requests.js';
-import { type AppDeps, createApp } from './app.js';
-import { type Budgets, createBudgets } from './budgets.js';
+import {
+  type ConnectionLimit,
+  drainBody,
+  limitPipelining,
+  limitUnreadResponses,
+} from '../hardening/connection-limits.js';
+import { createProtocolErrorHandlers, findMalformation, hostOf } from '../hardening/malformed-requests.js';
+import { setHeaders, writeAnswer, writeProblem } from './answer.js';
+import { type Budgets, createBudgets, overBudgetProblem } from './budgets.js';
 import { networkOf } from './client-network.js';
-import type { ServicePolicy } from './policy.js';
+import { type GuardedRequest, type Problem, problem, type ServicePolicy } from './policy.js';
+import { type RequestDeps, requestIdOf, singleHeaders } from './request.js';
 import type { Route } from './route.js';
+import { createEndpoint } from './route-pipeline.js';
+
+export interface AppDeps extends Omit<RequestDeps, 'service'> {
+  readonly onResponse?: (response: ResponseRecord) => void;
+  readonly connections?: ConnectionLimit | undefined;
+  readonly onStreamOpened?: (sink: Sink) => void;
+}
+
+export interface ResponseRecord {
+  readonly service: string;
+  readonly method: string;
+  /** Path of the route, never of the request, which may contain secrets; `(none)` without a route. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
 
 export interface ListenOptions extends Omit<AppDeps, 'budgets'> {
   readonly host: string;
@@ -128,4 +153,113 @@ export async function listen(
       });
     },
   };
+}
+
+const NOT_FOUND = problem(404, 'Not found');
+const INTERNAL = problem(500, 'Internal error');
+const UNAVAILABLE = problem(503, 'Temporarily unavailable, try again', { retryAfterMs: 1000 });
+
+interface State {
+  requestId: string;
+  route: string;
+}
+
+export function createApp(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Koa<State> {
+  const { service } = policy;
+  const { logger } = deps;
+  const app = new Koa<State>();
+  // koa itself only reports connections that break during a response.
+  app.on('error', (err) => logger.debug({ err, service }, 'connection broke'));
+  app.use(handleAny);
+  app.use(createRouter(policy, routes, deps).routes());
+  app.use((ctx) => writeProblem(ctx, noRoute(ctx), policy));
+  return app;
+
+  async function handleAny(ctx: Ctx, next: () => Promise<unknown>) {
+    const started = performance.now();
+    const requestId = requestIdOf(ctx.req.headers['x-request-id']?.toString());
+    ctx.state.requestId = requestId;
+    ctx.state.route = '(none)';
+    const preflight = ctx.method === 'OPTIONS';
+    const tooManyConnections = markBusy(ctx.req.socket);
+    const malformation = findMalformation(ctx);
+    const host = hostOf(ctx.req);
+    if (host !== undefined) ctx.req.headers.host = host;
+    const guardProblem = malformation ? undefined : policy.guard?.(guardedRequest(ctx));
+    const rejection = malformation ?? guardProblem ?? tooManyConnections;
+    // Prevents koa from throwing on an invalid target.
+    if (rejection) ctx.req.url = '/';
+    ctx.res.setHeader('X-Request-Id', requestId);
+    if (policy.headers) setHeaders(ctx, policy.headers);
+    // Pages of origins that the guard rejects can not read the response.
+    if (!guardProblem) setHeaders(ctx, policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
+    try {
+      if (rejection) writeProblem(ctx, rejection, policy);
+      else if (preflight) ctx.status = 204;
+      else if (hasInvalidEscape(ctx.path)) writeProblem(ctx, NOT_FOUND, policy);
+      else await next();
+    } catch (error) {
+      handleError(ctx, error);
+    }
+    const { method, status } = ctx;
+    const { route } = ctx.state;
+    const ms = Math.round((performance.now() - started) * 10) / 10;
+    deps.onResponse?.({ service, method, route, status, ms });
+    const fields = { service, method, route, status, ms, requestId };
+    if (status < 400) logger.debug(fields, 'answered');
+    else logger.info(fields, 'answered');
+  }
+
+  function markBusy(socket: Socket): Problem | undefined {
+    const shortage = deps.connections?.busy(socket);
+    return shortage && { ...overBudgetProblem(shortage), headers: { Connection: 'close' } };
+  }
+
+  function handleError(ctx: Ctx, error: unknown) {
+    const { requestId, route } = ctx.state;
+    const isUnavailable = error instanceof UnavailableError;
+    const fields = { err: error, service, method: ctx.method, route, requestId };
+    if (isUnavailable) logger.warn(fields, 'a request failed because a store is unavailable');
+    else logger.error(fields, 'a request failed');
+    if (ctx.res.headersSent) ctx.res.destroy();
+    else writeProblem(ctx, isUnavailable ? UNAVAILABLE : INTERNAL, policy);
+  }
+}
+
+type Ctx = Koa.ParameterizedContext<State>;
+
+function createRouter(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Router<State> {
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const route of routes) {
+    const endpoint = createEndpoint(route, policy, { ...deps, service: policy.service });
+    router.register(route.path, [route.method], async (ctx) => {
+      ctx.state.route = route.path;
+      writeAnswer(ctx, await endpoint(ctx, ctx.params, ctx.state.requestId), policy, deps.onStreamOpened);
+    });
+  }
+  return router;
+}
+
+function noRoute(ctx: Ctx & { matched?: readonly { methods: readonly string[] }[] }): Problem {
+  const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods));
+  if (methods.size === 0) return NOT_FOUND;
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  return problem(405, `${ctx.method} is not allowed here`, { headers: { Allow: allow } });
+}
+
+const guardedRequest = ({ method, req: { headers, socket } }: Ctx): GuardedRequest => ({
+  method,
+  headers: singleHeaders(headers),
+  localAddress: socket.localAddress,
+});
+
+/** Whether the path has an invalid percent escape, which matches no route. */
+function hasInvalidEscape(path: string): boolean {
+  if (!path.includes('%')) return false;
+  try {
+    decodeURIComponent(path);
+    return false;
+  } catch {
+    return true;
+  }
 }

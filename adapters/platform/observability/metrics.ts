@@ -4,7 +4,7 @@ import type { Level } from '../../../application/concurrency/index.js';
 import type { Cache, Position } from '../../../application/ports/index.js';
 import { serviceOf } from '../../../domain/shared/index.js';
 import type { ClusterObserver } from '../../cluster/cluster.js';
-import type { ResponseRecord } from '../../http/server/app.js';
+import type { ResponseRecord } from '../../http/server/http-server.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
 
 type Progress = bigint | undefined;

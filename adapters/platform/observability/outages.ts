@@ -79,12 +79,7 @@ export function reportOutages(
     } else logger.debug(fields, message);
   };
 
-  return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: line('warn'),
-    error: line('error'),
-  };
+  return Object.assign(Object.create(logger) as Logger, { warn: line('warn'), error: line('error') });
 }
 
 /** Returns the store an error or its cause is about. */

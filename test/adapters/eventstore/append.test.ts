@@ -21,8 +21,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { readAll } from '../../../adapters/eventstore/call.js';
-import { FastClient } from '../../../adapters/eventstore/client.js';
+import { FastClient, readAll } from '../../../adapters/eventstore/client.js';
 
 describe('an append of our own', () => {
   const store = useOwnEventStore();

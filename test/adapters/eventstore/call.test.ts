@@ -21,7 +21,7 @@ import {
 } from '@eventstore/db-client';
 import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { callStore, createAppendDeadline, readAll } from '../../../adapters/eventstore/call.js';
+import { callStore, createAppendDeadline, readAll } from '../../../adapters/eventstore/client.js';
 import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
 import { CorruptEventError, type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { type FakeClock, fakeClock, useFakeTimers } from '../../support/fake-clock.js';
