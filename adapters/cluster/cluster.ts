@@ -1,7 +1,4 @@
-/**
- * Connects every node of an installation to every other, for messages that are not in the event log
- * (docs/guide/cluster.md).
- */
+/** Connects every node of an installation to every other, for messages not in the event log (docs/guide/cluster.md). */
 
 import { type After, systemTimer } from '../../application/concurrency/index.js';
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';

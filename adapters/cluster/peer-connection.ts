@@ -33,10 +33,7 @@ export type PeerConnection = ReturnType<typeof createPeerConnection>;
 const OPEN_MS = 3000;
 /** Delay between attempts, growing from the first to the second. */
 const [FIRST_DELAY_MS, MAX_DELAY_MS] = [100, 2000];
-/**
- * Failed attempts before `onUnreachable`. Only those count that were made while heartbeats arrived: a killed node is
- * listed for seconds.
- */
+/** Failed attempts before `onUnreachable`, while heartbeats arrived: a killed node is listed for seconds. */
 const MAX_FAILURES = 5;
 /** Unread bytes beyond which messages without acknowledgement are dropped. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;

@@ -49,10 +49,7 @@ export function withCallPolicy<Target extends object>(target: Target, onAbandon?
   return proxy;
 }
 
-/**
- * `maxTimeMS` of a query covers all its batches, and each batch may take a full call. So a query is aborted
- * instead.
- */
+/** Aborts an abandoned query: its `maxTimeMS` would cover all batches, while each batch may take a full call. */
 function startQuery(rows: Collection, [filter, options]: readonly unknown[]) {
   const abandoned = new AbortController();
   const cursor = rows.find(Object.assign({}, filter), Object.assign({ signal: abandoned.signal }, options));
@@ -86,10 +83,7 @@ const callsServer = (result: unknown): result is object =>
   result instanceof AbstractCursor ||
   (typeof result === 'object' && result !== null && Symbol.asyncIterator in result);
 
-/**
- * Reads all documents of a cursor. The driver's `toArray` would be one call; here each batch has its own
- * deadline, and all share that of a request.
- */
+/** Reads all documents with a deadline per batch, and that of a request for all; the driver's `toArray` is one call. */
 async function readAll<T>(cursor: AbstractCursor<T>): Promise<T[]> {
   const deadline = performance.now() + REQUEST_MS;
   const all: T[] = [];
@@ -164,10 +158,7 @@ const isDiskFull = (error: unknown): boolean =>
   (error instanceof MongoServerError && error.code === 14031) ||
   (error instanceof MongoBulkWriteError && isDiskFull(error.errorResponse));
 
-/**
- * DataCorruptionDetected: the server's message says where. Temporary here, since it may be repaired or restored
- * while this process runs.
- */
+/** DataCorruptionDetected: temporary here, since it may be repaired or restored while this process runs. */
 const isDamage = (error: unknown): boolean => error instanceof MongoServerError && error.code === 301;
 
 function isUnavailable(error: unknown): boolean {

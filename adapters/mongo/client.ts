@@ -6,10 +6,7 @@ import { callServer, withCallPolicy } from './call-policy.js';
 /** Default server selection timeout at start, and the limit for a silent connection. */
 const CONNECT_MS = 10_000;
 
-/**
- * Override the connection string: a secondary lags behind, so a new document would look deleted and a new key
- * lost.
- */
+/** Override the connection string: to a secondary that lags, a new document would look deleted and a new key lost. */
 const CONCERNS: DbOptions = {
   readPreference: 'primary',
   readConcern: new ReadConcern('local'),

@@ -2,11 +2,7 @@
 import type { Listed } from './command.js';
 
 export const commands: readonly Listed[] = [
-  {
-    name: 'serve',
-    summary: 'Run services',
-    load: async () => (await import('./serve.js')).serve,
-  },
+  { name: 'serve', summary: 'Run services', load: async () => (await import('./serve.js')).serve },
   {
     name: 'engines',
     summary: 'Run only the embedded engines',
@@ -22,11 +18,7 @@ export const commands: readonly Listed[] = [
     summary: 'Rebuild read models from the log',
     load: async () => (await import('./reindex.js')).reindex,
   },
-  {
-    name: 'replay',
-    summary: 'Print the events of the log',
-    load: async () => (await import('./replay.js')).replay,
-  },
+  { name: 'replay', summary: 'Print the events of the log', load: async () => (await import('./replay.js')).replay },
   {
     name: 'scavenge',
     summary: 'Remove deleted and expired events from the disk',
@@ -37,22 +29,14 @@ export const commands: readonly Listed[] = [
     summary: 'Copy the data directory, also of a running server',
     load: async () => (await import('./backup.js')).backup,
   },
-  {
-    name: 'keys',
-    summary: 'Rewrap all keys with a new secret',
-    load: async () => (await import('./keys.js')).keys,
-  },
+  { name: 'keys', summary: 'Rewrap all keys with a new secret', load: async () => (await import('./keys.js')).keys },
   {
     name: 'erase',
     summary: 'Erase personal data',
     description:
       'Destroys encryption keys: their data becomes unreadable in the log, in its backups and everywhere else.',
     commands: [
-      {
-        name: 'user',
-        summary: 'Erase a user of the chat',
-        load: async () => (await import('./erase.js')).eraseUser,
-      },
+      { name: 'user', summary: 'Erase a user of the chat', load: async () => (await import('./erase.js')).eraseUser },
       {
         name: 'meeting',
         summary: 'Erase the ended meetings of a room',
@@ -77,11 +61,7 @@ export const commands: readonly Listed[] = [
     summary: 'Query, count, tail and import log records',
     description: 'Uses the API of a log service, local or remote.',
     commands: [
-      {
-        name: 'query',
-        summary: 'Find log records',
-        load: async () => (await import('./logs/query.js')).query,
-      },
+      { name: 'query', summary: 'Find log records', load: async () => (await import('./logs/query.js')).query },
       {
         name: 'aggregate',
         summary: 'Count log records by level, event, field, correlation or time',

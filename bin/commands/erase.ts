@@ -87,10 +87,7 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/**
- * Resolves when the question is answered with yes, or immediately with `--yes`. Rejects for any other answer and without
- * a terminal.
- */
+/** Resolves when the question is answered with yes, or with `--yes`. Rejects otherwise, and without a terminal. */
 export async function confirm(
   question: string,
   options: Call['options'],

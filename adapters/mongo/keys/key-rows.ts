@@ -17,10 +17,7 @@ export interface KeyRow {
 /** Rows per query: read in a fraction of a call's deadline. */
 const BATCH_ROWS = 2000;
 
-/**
- * Reads all rows in batches by `_id`, the only index. There may be millions, most of them tombstones; any other
- * filter would scan for longer than a call may take.
- */
+/** Reads all rows in batches by `_id`, the only index: there may be millions, too many to scan with another filter. */
 export async function* keyRows(rows: Collection<KeyRow>): AsyncGenerator<readonly KeyRow[]> {
   for (let lastId = ''; ; ) {
     const found = await rows

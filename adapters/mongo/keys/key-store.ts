@@ -1,7 +1,4 @@
-/**
- * Stores the wrapped encryption keys of subjects. A destroyed key leaves a tombstone, so that it is never made
- * again.
- */
+/** Stores the wrapped encryption keys of subjects. A destroyed key leaves a tombstone, so it is never made again. */
 import { type Collection, type Db, type FindOptions, ReadConcern } from 'mongodb';
 import { createBatchLoader, createFreshSingleFlight, withDeadline } from '../../../application/concurrency/index.js';
 import { type Logger, UndecryptableError } from '../../../application/ports/index.js';

@@ -43,10 +43,7 @@ export class DamagedLink extends UnavailableError {
   }
 }
 
-/**
- * Finds all secrets that a secret opens, directly and through links. Rejects with `DamagedLink`, unless nothing
- * is wrapped under the damaged one any more.
- */
+/** Finds all secrets that a secret opens, also through links. Rejects with `DamagedLink` if a damaged one is needed. */
 export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
   const current = wrappingUnder(secret);
   const known = new Map([[current.id, current]]);
@@ -80,10 +77,7 @@ function unwrapLink(wrapping: Wrapping, id: string, wrapped: Binary | undefined)
   }
 }
 
-/**
- * Whether a secret with this id was ever in use. A link or the installation's key records it before it wraps
- * anything.
- */
+/** Whether a secret with this id was ever in use. A link or the installation's key records it before its first use. */
 export async function wasEverUsed(db: Db, id: string): Promise<boolean> {
   const link = { $or: [{ _id: id }, { under: id }] };
   if (await db.collection<SecretRow>(SECRETS).findOne(link)) return true;
@@ -99,10 +93,7 @@ export async function link(db: Db, secret: string, next: Wrapping): Promise<void
 
 const STORED_ID = 'kept';
 
-/**
- * Stores the secret beside the keys it wraps, shared by all nodes. No protection: for installations without a
- * configured secret.
- */
+/** Stores the secret beside the keys it wraps. No protection: for installations without a configured secret. */
 export function createStoredSecret(db: Db): StoredSecret {
   const rows = db.collection<SecretRow>(SECRETS);
   const read = async () => (await rows.findOne({ _id: STORED_ID }))?.secret;

@@ -24,10 +24,7 @@ export class NoNewSecret extends Error {
 }
 
 export interface RotationOptions extends SecretSource {
-  /**
-   * The new secret. Without it: the configured one if it is not current yet, else a random one if the program
-   * stores it.
-   */
+  /** The new secret. Default: the configured one if it is not current yet, else a random one if it is stored. */
   readonly next?: string | undefined;
   readonly fresh: Buffer;
   readonly logger: Logger;

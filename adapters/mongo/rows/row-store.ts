@@ -20,10 +20,7 @@ const CHUNK_ROWS = 1000;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
 
-/**
- * Creates the row reader. `served` returns the collection of a projection's active build, as far as this node
- * knows.
- */
+/** Creates the row reader. `served` returns the collection of a projection's active build, if this node knows it. */
 export function createRows(db: Db, served: (projection: string) => string | undefined): Rows {
   return {
     async find<Found>(projection: string, { filter, sort, limit }: Parameters<Rows['find']>[1]) {
@@ -182,10 +179,7 @@ async function filterPending(rows: Collection<Row>, writes: readonly RowWrite[])
   });
 }
 
-/**
- * Returns the index of the first write with a row newer than its event: its guard did not match, and the upsert
- * collided with the row. Rethrows other errors.
- */
+/** Returns the index of the first write whose upsert collided with a newer row. Rethrows other errors. */
 function collisionIndex(error: unknown): number {
   const errors = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
   const [first] = errors;

@@ -1,7 +1,4 @@
-/**
- * Converts between the three names of a setting: `rooms.createPerHour`, `ANNALS_ROOMS_CREATE_PER_HOUR`,
- * `--rooms-create-per-hour`.
- */
+/** Converts between the names of a setting: `rooms.maxTtlMs`, `ANNALS_ROOMS_MAX_TTL_MS`, `--rooms-max-ttl-ms`. */
 import type { Setting, Settings } from '../../../application/config/setting.js';
 
 const words = (key: string) => key.split('.').flatMap((part) => part.split(/(?=[A-Z])/));

@@ -12,10 +12,7 @@ const GROWTH = { bytes: 40 * 1024 * 1024, leastPercent: 25 };
 
 type Collection = PerformanceEntry & { readonly detail?: NodeGCPerformanceDetail };
 
-/**
- * Call once after the start. Collects start-up garbage: V8 would wait with its first full collection until there
- * are 256 MB of it.
- */
+/** Collects start-up garbage; call it after the start. V8 would wait with its first full collection until 256 MB. */
 export function limitHeapGrowth(): void {
   new PerformanceObserver((list) => {
     const collections: readonly Collection[] = list.getEntries();

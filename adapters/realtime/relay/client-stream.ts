@@ -110,10 +110,7 @@ export function createStream<Item extends RingItem>(
   let { since } = options;
   /** Frames already sent of the next item. */
   let framesSent = 0;
-  /**
-   * `live`: everything is sent. `reading`: an item is being picked. `full`: waiting for the network. `over`:
-   * ended.
-   */
+  /** `live`: everything is sent. `reading`: an item is being picked. `full`: waits for the network. `over`: ended. */
   let state: 'live' | 'reading' | 'full' | 'over' = 'live';
   /** Queue of sends with backpressure: each waits for the one before. */
   let sendQueue: Promise<unknown> = Promise.resolve();

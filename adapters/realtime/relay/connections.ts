@@ -150,10 +150,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     return latest;
   }
 
-  /**
-   * Checks a cursor ahead of this node: another node has read more of the log, or the log was restored to an
-   * older state.
-   */
+  /** Checks a cursor ahead of this node: another node has read more of the log, or an older log was restored. */
   async function verifyCursor(stream: Stream<Item>, after: Position) {
     try {
       if ((await head()) < after && latest < after && open.has(stream)) stream.reset();
@@ -203,10 +200,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
  */
 type Resumption = 'fresh' | 'caught-up' | 'missed' | 'too-old' | 'ahead';
 
-/**
- * `horizon`: the ring holds everything after it. `latest`: position of the last item. Negative cursors are never
- * issued.
- */
+/** `horizon`: the ring holds everything after it. `latest`: the last item. Negative cursors are never issued. */
 function resumption(
   after: Position | undefined,
   { horizon, latest }: { readonly horizon: Position; readonly latest: Position },

@@ -21,10 +21,7 @@ export interface Sink {
   buffered(): number;
   /** Calls back when the buffer has emptied after holding `HIGH_WATER_MARK` or more. */
   onDrain(listener: () => void): void;
-  /**
-   * Ends the connection once everything is delivered. `resume` asks the client to reconnect. `code` is for
-   * WebSockets.
-   */
+  /** Ends the connection once all is delivered. `resume` asks the client to reconnect. `code` is for WebSockets. */
   end(how: 'over' | 'resume', code?: number): void;
   /** Called if the client was too slow for the ring. Without it, the client gets a `RESET`. */
   overrun?(): void;
@@ -60,10 +57,7 @@ export function frameOf(json: () => string, position?: Position): Frame {
   };
 }
 
-/**
- * Encodes each frame once per kind of connection. The bytes are stored on the frame: a weak map would cost the
- * garbage collector as much as the encoding.
- */
+/** Encodes each frame once per kind of connection. The bytes are stored on the frame: a weak map costs as much. */
 export function encodedOnce(encode: (frame: Frame) => Buffer): (frame: Frame) => Buffer {
   const bytes = Symbol('bytes');
   return (frame: Frame & { [bytes]?: Buffer }) => {

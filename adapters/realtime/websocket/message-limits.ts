@@ -10,10 +10,7 @@ const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
 export interface Rate {
-  /**
-   * Counts a message. `first`: over the limit in this second. `again`: over the limit in the second before too,
-   * or twice over it.
-   */
+  /** Counts a message. `first`: over the limit in this second. `again`: also in the one before, or twice over it. */
   next(): false | 'first' | 'again';
   /** Reports that messages were held up for some ms, so that they do not count for the second after. */
   held(ms: number): void;

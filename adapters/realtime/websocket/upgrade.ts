@@ -19,10 +19,7 @@ interface Upgrade {
 
 /** Larger messages close the connection with 1009. */
 const MESSAGE_BYTES = 1024 * 1024;
-/**
- * Maximum fragments of a message. Each costs a hundred bytes or more, however small. A few times the number of
- * TCP segments.
- */
+/** Maximum fragments of a message, each costing at least a hundred bytes. A few times the number of TCP segments. */
 const MESSAGE_PIECES = 4096;
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();

@@ -42,22 +42,22 @@ export function hitsOfDay({ site, instance, start, now, seed, scale }: DemoDay):
     // Skewed, so that some visitors come much more often than others.
     const visitorNumber = Math.floor(visitorCount * random() ** 1.6);
     const person = randomOf(`${seed} ${site.id} visitor ${visitorNumber}`);
-    const attributes = { ...pick(DEMO_AGENTS, person()), country: pick(DEMO_COUNTRIES, person()) };
+    const attributes = { ...pick(DEMO_AGENTS, person()), country: pickText(DEMO_COUNTRIES, person()) };
     const isFromCampaign = campaign !== undefined && random() < CAMPAIGN_SHARE;
     const source: Partial<Hit> = isFromCampaign
       ? { campaign: campaign.utm }
       : random() < REFERRER_SHARE
-        ? { referrer: pick(site.referrers, random()) }
+        ? { referrer: pickText(site.referrers, random()) }
         : {};
     const visitor = { address: `${site.id} ${visitorNumber}`, userAgent: '' };
     let at = start + hourOf(random()) * 60 * MINUTE_MS + Math.floor(random() * 60 * MINUTE_MS);
     const add = (hit: Hit) => hits.push({ site: instance, at, hit: { ...hit, ...attributes }, visitor });
     for (let view = 0; view === 0 || random() < 1 - 1 / site.views; view++) {
-      const path = pick(site.pages, random());
+      const path = pickText(site.pages, random());
       add({ path, ...(view === 0 && source) });
       for (const { name, percent, property, values } of site.events)
         if (random() * 100 < percent)
-          add({ path, event: name, properties: [{ name: property, value: pick(values, random()) }] });
+          add({ path, event: name, properties: [{ name: property, value: pickText(values, random()) }] });
       at += Math.floor(random() * 3 * MINUTE_MS);
     }
   }
@@ -75,11 +75,11 @@ function campaignOn({ campaigns }: DemoSite, start: number) {
   return undefined;
 }
 
-const HOURS: Weighted<number> = DEMO_HOURS.map((weight, hour) => [hour, weight] as const);
+const HOURS = DEMO_HOURS.map((weight, hour) => [hour, weight] as const);
 const hourOf = (share: number) => pick(HOURS, share);
 
 /** @param share From 0 to 1, usually random. */
-function pick<Value>(values: Weighted<Value>, share: number): Value {
+function pick<Value>(values: readonly (readonly [value: Value, weight: number])[], share: number): Value {
   let remaining = share * values.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [value, weight] of values) {
     remaining -= weight;
@@ -87,6 +87,8 @@ function pick<Value>(values: Weighted<Value>, share: number): Value {
   }
   return values.at(-1)![0];
 }
+
+const pickText = (values: Weighted, share: number) => pick(Object.entries(values), share);
 
 /** Creates a pseudorandom generator from a text (mulberry32, seeded by FNV-1a). Not for secrets. */
 function randomOf(text: string): () => number {
