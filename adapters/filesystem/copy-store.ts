@@ -4,16 +4,11 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ensurePrivateDirectory, flushDirectory, flushFile } from '@annals/engines';
 
-export interface CopyResult {
-  readonly files: number;
-  readonly bytes: number;
-}
-
 /**
  * Copies and flushes all files present when it is called; files removed meanwhile may be missing, and unfinished
  * uploads are left out. Copies nothing if there is no store.
  */
-export async function copyDirectoryStore(directory: string, to: string): Promise<CopyResult> {
+export async function copyDirectoryStore(directory: string, to: string) {
   const storedDir = join(directory, 'kept');
   if (!existsSync(storedDir)) return { files: 0, bytes: 0 };
   const shelves = readdirSync(storedDir);

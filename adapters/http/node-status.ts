@@ -4,7 +4,6 @@ import { type createProjectionProgress, maxPosition } from '../../application/co
 import { type Checkpoints, type Leases, type Position, StoreFullError } from '../../application/ports/index.js';
 import type { Feed } from '../../application/subscription/index.js';
 import { type Projector, type ProjectorGroup, projectorLease } from '../../projections/kernel/index.js';
-import type { Check, ProjectionStatus, Status } from './operations.js';
 
 const withinHealthDeadline = <T>(call: Promise<T>): Promise<T> => withDeadline(HEALTH_MS, call, 'a store');
 
@@ -31,23 +30,28 @@ export interface StatusPorts {
   readonly unreachedBy: () => readonly string[];
 }
 
-export function createNodeStatus({ kernel, groups, feed, damaged = () => 0, unreachedBy }: StatusPorts): Status {
+export type NodeStatus = ReturnType<typeof createNodeStatus>;
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export function createNodeStatus({ kernel, groups, feed, damaged = () => 0, unreachedBy }: StatusPorts) {
   const check = async (name: string, probe: () => Promise<unknown>): Promise<Check> => {
     try {
       await withinHealthDeadline(probe());
       return { name, ok: true };
     } catch (error) {
-      return {
-        name,
-        ok: false,
-        detail: error instanceof StoreFullError ? 'the disk is full' : 'does not answer',
-      };
+      return { name, ok: false, detail: error instanceof StoreFullError ? 'the disk is full' : 'does not answer' };
     }
   };
   return {
+    /** Whether the process can work now, with the checks that decide it. */
     async ready() {
       const live = feed.status();
-      const checks = await Promise.all([
+      const checks: Check[] = await Promise.all([
         check('event store', kernel.head),
         check('writing to the event store', kernel.log.writable),
         check('writing to MongoDB', kernel.mongo.writable),
@@ -89,7 +93,7 @@ export function createNodeStatus({ kernel, groups, feed, damaged = () => 0, unre
       const head = orUndefined(kernel.head());
       const statuses = groups.flatMap(({ name: group, service, projections, projector }) => {
         const owner = orUndefined(kernel.leases.holder(projectorLease(group)));
-        return projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
+        return projections.map(async ({ name, version }) => {
           const collection = kernel.served.collection(name) ?? '';
           const position = await orUndefined(kernel.checkpoints.read(collection).then((at = 0n) => at));
           const { status } = projector.status();

@@ -2,33 +2,11 @@
 import type { Metrics } from '../platform/observability/metrics.js';
 import { equalsSecret } from './hardening/constant-time.js';
 import { isLocalHost } from './hardening/cross-site-guard.js';
+import type { NodeStatus } from './node-status.js';
 import { isLoopback } from './server/client-network.js';
 import { openapiRoute } from './server/openapi.js';
 import { type Problem, problem, type ServicePolicy, sameOrigin } from './server/policy.js';
 import type { Request, Route } from './server/route.js';
-
-export interface Status {
-  /** Whether the process can work now, with the checks that decide it. */
-  ready(): Promise<{ readonly ok: boolean; readonly checks: readonly Check[] }>;
-  projections(): Promise<readonly ProjectionStatus[]>;
-}
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail?: string;
-}
-
-export interface ProjectionStatus {
-  readonly name: string;
-  readonly version: number;
-  readonly collection: string;
-  readonly position?: bigint | undefined;
-  /** Distance from the head of the log, in positions. */
-  readonly lag?: bigint | undefined;
-  readonly owner?: string | undefined;
-  readonly status: string;
-}
 
 export const operationsPolicy = (version: string): ServicePolicy => ({
   service: 'operations',
@@ -52,7 +30,7 @@ export const operationsSignIn = ({ token }: OperationsAccess): string =>
 
 export function operationsRoutes(
   policy: ServicePolicy,
-  status: Status,
+  status: NodeStatus,
   metrics: Metrics,
   access: OperationsAccess,
 ): readonly Route[] {

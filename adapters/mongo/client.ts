@@ -1,5 +1,5 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
-import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
+import { type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { STORE_CALL_MS } from '../../application/concurrency/index.js';
 import { callServer, withCallPolicy } from './call-policy.js';
 
@@ -13,15 +13,7 @@ const CONCERNS: DbOptions = {
   writeConcern: { w: 'majority', journal: true },
 };
 
-export interface Mongo {
-  readonly models: Db;
-  /** Encryption keys of subjects. A separate database, to be backed up apart from the log or not at all. */
-  readonly keys: Db;
-  ping(): Promise<void>;
-  /** Resolves if the server accepts writes. With a full disk, or as a secondary, it still answers pings. */
-  writable(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Mongo = Awaited<ReturnType<typeof connectMongo>>;
 
 /**
  * Connects and waits until the server answers. Writes are journaled by a majority. Every call has a deadline and
@@ -29,7 +21,7 @@ export interface Mongo {
  *
  * @param withinMs Server selection timeout.
  */
-export async function connectMongo(url: string, database: string, withinMs = CONNECT_MS): Promise<Mongo> {
+export async function connectMongo(url: string, database: string, withinMs = CONNECT_MS) {
   const client = new MongoClient(url, {
     // The embedded engine recognises connections of its own program by this name.
     ...(/[?&]appName=/i.test(url) ? {} : { appName: 'annals' }),
@@ -52,10 +44,12 @@ export async function connectMongo(url: string, database: string, withinMs = CON
   const admin = withCallPolicy(client.db('admin', CONCERNS));
   return {
     models,
+    /** Encryption keys of subjects. A separate database, to be backed up apart from the log or not at all. */
     keys: withCallPolicy(client.db(`${database}_keys`, CONCERNS)),
     ping: async () => {
       await admin.command({ ping: 1 });
     },
+    /** Resolves if the server accepts writes. With a full disk, or as a secondary, it still answers pings. */
     writable: async () => {
       const rows = models.collection<{ _id: string }>('trial');
       await rows.updateOne({ _id: 'trial' }, { $set: { at: new Date() } }, { upsert: true });

@@ -6,25 +6,20 @@ import { UnavailableError } from '../../application/ports/index.js';
 const TIMEOUT_MS = 60_000;
 const RETRY_MS = 1000;
 
-export interface StoreRetries {
-  /** Restarts the timeout after progress. */
-  reset(): void;
-  /** Resolves with the first successful attempt. Rejects on other errors than `UnavailableError` and after the timeout. */
-  run<Result>(attempt: () => Promise<Result>): Promise<Result>;
-}
-
 /** @param onRetry Called before the wait of `retryMs` between attempts. */
 export function createStoreRetries(
   signal: AbortSignal,
   onRetry: (error: UnavailableError) => void,
   { timeoutMs = TIMEOUT_MS, retryMs = RETRY_MS } = {},
-): StoreRetries {
+) {
   let lastProgress = performance.now();
   return {
+    /** Restarts the timeout after progress. */
     reset() {
       lastProgress = performance.now();
     },
-    async run(attempt) {
+    /** Resolves with the first successful attempt. Rejects on other errors than `UnavailableError` and after the timeout. */
+    async run<Result>(attempt: () => Promise<Result>): Promise<Result> {
       for (;;) {
         try {
           return await attempt();

@@ -58,11 +58,11 @@ export const chat: Service<typeof catalog> = {
     const routes = [
       ...identity.routes,
       ...messaging.routes,
-      ...serverRoutes({ guards, server: createServer(ports) }),
-      ...webhookRoutes({ guards, webhooks: createWebhooks(ports), quotas }),
-      ...presenceRoutes({ guards, presence }),
+      ...serverRoutes(guards, createServer(ports)),
+      ...webhookRoutes(guards, createWebhooks(ports), quotas),
+      ...presenceRoutes(guards, presence),
       ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads }),
-      ...searchRoutes({ guards, search: createSearch({ index, projectionProgress, admission }) }),
+      ...searchRoutes(guards, createSearch({ index, projectionProgress, admission })),
       eventsRoute({ admission, relay, clock, presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);

@@ -1,7 +1,7 @@
 /** The OpenAPI document generated from routes, and the routes of the operations port. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
+import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
 import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
 import type { Route } from '../../adapters/http/server/route.js';
@@ -84,14 +84,14 @@ describe('OpenAPI document', () => {
 
 describe('operations port', () => {
   const policy = operationsPolicy('1.0.0');
-  const projection: ProjectionStatus = {
+  const projection = {
     name: 'toys.shelf',
     version: 2,
     collection: 'toys_shelf_v2',
     position: 9_007_199_254_740_993n,
     lag: 7n,
     owner: 'node-1',
-    status: 'live',
+    status: 'live' as const,
   };
   let ok = true;
   let local: Toys;

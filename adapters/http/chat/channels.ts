@@ -7,16 +7,10 @@ import * as schemas from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
-export interface ChannelDeps {
-  readonly guards: AuthGuards;
-  readonly channels: Channels;
-  readonly quotas: Pick<ChatQuotas, 'changes'>;
-}
-
 const NO_CHANNEL = { description: 'There is no such channel, or the caller can not see it' };
 const NOT_OWNER = { description: 'The caller did not create the channel' };
 
-export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readonly Route[] {
+export function channelRoutes(guards: AuthGuards, channels: Channels, quotas: ChatQuotas): readonly Route[] {
   const user = access(guards.user, ['channels']);
   const list = route({
     ...user,

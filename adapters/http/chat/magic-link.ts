@@ -40,13 +40,7 @@ export function createLinkHandler(
   return (linkRequest: LinkRequest): Promise<Answer> => quantizeDuration(() => sendLink(linkRequest), time);
 }
 
-export interface MagicLinkDeps {
-  readonly links: Links;
-  readonly signIn: SignIn;
-  readonly linksPerNetwork: RateLimit;
-}
-
-export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDeps): readonly Route[] {
+export function magicLinkRoutes(links: Links, signIn: SignIn, linksPerNetwork: RateLimit): readonly Route[] {
   const login = route({
     method: 'POST',
     path: '/auth/login',

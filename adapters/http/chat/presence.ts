@@ -7,16 +7,11 @@ import { streamedList } from '../server/streamed-json.js';
 import { type AuthGuards, access, contextFor } from './auth.js';
 import { text, time } from './schemas.js';
 
-export interface PresenceDeps {
-  readonly guards: AuthGuards;
-  readonly presence: Presence;
-}
-
 const status = { enum: STATUSES } as const;
 export const presenceEntry = object({ userId: text, status, lastSeen: time });
 const tags = ['presence'];
 
-export const presenceRoutes = ({ guards, presence }: PresenceDeps): readonly Route[] => [
+export const presenceRoutes = (guards: AuthGuards, presence: Presence): readonly Route[] => [
   route({
     ...access(guards.user, tags),
     method: 'GET',

@@ -9,11 +9,6 @@ import { type AuthGuards, access } from './auth.js';
 import { pageReply, reauthenticate } from './page-response.js';
 import { flag, id, text, time } from './schemas.js';
 
-export interface SearchDeps {
-  readonly guards: AuthGuards;
-  readonly search: Search;
-}
-
 const searchResult = object(
   {
     id: text,
@@ -25,7 +20,7 @@ const searchResult = object(
   { threadId: { type: 'string', description: 'For replies: id of the parent message' } },
 );
 
-export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] => [
+export const searchRoutes = (guards: AuthGuards, search: Search): readonly Route[] => [
   route({
     ...access(guards.user, ['messages']),
     method: 'GET',

@@ -5,17 +5,12 @@ import { type Route, route } from '../server/route.js';
 import { type AuthGuards, access, contextFor } from './auth.js';
 import { text } from './schemas.js';
 
-export interface ServerDeps {
-  readonly guards: AuthGuards;
-  readonly server: Server;
-}
-
 export const settings = object({ name: text });
 const settingsBody = object({
   name: { type: 'string', maxLength: 1024, description: '1 to 80 characters' },
 });
 
-export const serverRoutes = ({ guards, server }: ServerDeps): readonly Route[] => [
+export const serverRoutes = (guards: AuthGuards, server: Server): readonly Route[] => [
   route({
     ...access(guards.user),
     method: 'GET',

@@ -6,19 +6,13 @@ import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, access, anonymousContext, contextFor } from './auth.js';
 import * as schemas from './schemas.js';
 
-export interface AuthDeps {
-  readonly guards: AuthGuards;
-  readonly admission: Authentication;
-  readonly sessions: Sessions;
-}
-
 export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): SignInOrigin => ({
   ip: address,
   network: networkOf(address),
   userAgent: headers['user-agent'] ?? '',
 });
 
-export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly Route[] {
+export function authRoutes(guards: AuthGuards, admission: Authentication, sessions: Sessions): readonly Route[] {
   const user = access(guards.user);
   const refresh = route({
     method: 'POST',

@@ -8,12 +8,6 @@ import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { id, success, text, time } from './schemas.js';
 
-export interface WebhookDeps {
-  readonly guards: AuthGuards;
-  readonly webhooks: Webhooks;
-  readonly quotas: Pick<ChatQuotas, 'webhookMessages'>;
-}
-
 const webhookFields = { id: text, name: text, channelId: text, createdAt: time, createdBy: text } as const;
 export const webhook = object(webhookFields);
 const token = { type: 'string', description: '64 hex characters; returned only here' } as const;
@@ -26,7 +20,7 @@ const postBody = object({ content: { type: 'string', maxLength: 8000 } });
 const ADMINS_ONLY = { description: 'The caller is not an admin' };
 const tags = ['webhooks'];
 
-export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readonly Route[] => [
+export const webhookRoutes = (guards: AuthGuards, webhooks: Webhooks, quotas: ChatQuotas): readonly Route[] => [
   route({
     ...access(guards.admin, tags),
     method: 'GET',

@@ -12,17 +12,7 @@ import {
 } from '../../../application/concurrency/index.js';
 import { type Problem, problem, TOO_SLOW } from '../server/policy.js';
 
-/** Limits the connections of all services together. */
-export interface ConnectionLimit {
-  /**
-   * Adds a new connection. At the limit, the longest idle connection is closed for it, preferably one of the same
-   * network, so that no network can displace others. Without an idle one it stays, and its request is rejected.
-   */
-  join(socket: Socket): void;
-  /** Marks a connection with a request in progress; returns the shortage if the request must be rejected. */
-  busy(socket: Socket): Shortage | undefined;
-  idle(socket: Socket): void;
-}
+export type ConnectionLimit = ReturnType<typeof createConnectionLimit>;
 
 interface Member {
   readonly network: string | undefined;
@@ -34,10 +24,7 @@ interface Member {
  * @param budget Counts busy connections.
  * @param shareOf Returns the network an address counts for; undefined for addresses without a share of their own.
  */
-export function createConnectionLimit(
-  budget: Budget,
-  shareOf: (address: string) => string | undefined,
-): ConnectionLimit {
+export function createConnectionLimit(budget: Budget, shareOf: (address: string) => string | undefined) {
   const members = new Map<Socket, Member>();
   /** Idle connections, the longest idle first. Closing one loses no response. */
   const idle = new Set<Socket>();
@@ -64,7 +51,11 @@ export function createConnectionLimit(
   }
 
   return {
-    join(socket) {
+    /**
+     * Adds a new connection. At the limit, the longest idle connection is closed for it, preferably one of the same
+     * network, so that no network can displace others. Without an idle one it stays, and its request is rejected.
+     */
+    join(socket: Socket) {
       const network = shareOf(socket.remoteAddress ?? '');
       if (members.size >= budget.limit) {
         const [longestIdle] = idleByNetwork.get(network) ?? idle;
@@ -76,13 +67,14 @@ export function createConnectionLimit(
       addIdle(socket, member);
       socket.once('close', () => remove(socket));
     },
-    busy(socket) {
+    /** Marks a connection with a request in progress; returns the shortage if the request must be rejected. */
+    busy(socket: Socket): Shortage | undefined {
       const member = members.get(socket);
       if (!member) return undefined;
       removeIdle(socket, member);
       return member.reservation.acquire(1);
     },
-    idle(socket) {
+    idle(socket: Socket) {
       const member = members.get(socket);
       if (member && !socket.destroyed) addIdle(socket, member);
     },

@@ -3,14 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { Seat } from '../../../application/meeting/join-room.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 
-/** Consecutive seats on one socket. */
-export interface SocketSeats {
-  /** Takes a new seat and leaves the previous one. */
-  take(participantId: string, isReturning: boolean): TakenSeat;
-  /** Leaves the current seat, and every later one immediately. Also runs when the socket closes. */
-  close(): void;
-}
-
 export interface TakenSeat extends Seat {
   readonly participantId: string;
   /** Sink for the relay; it closes when the seat is left. */
@@ -24,17 +16,20 @@ export interface TakenSeat extends Seat {
 /** Close code of a socket after its participant came back over another one. */
 const REPLACED = 4001;
 
-export function createSocketSeats(sink: Sink): SocketSeats {
+/** Creates the consecutive seats on one socket. */
+export function createSocketSeats(sink: Sink) {
   let current: (TakenSeat & { notifyDrained(): void }) | undefined;
   // One listener per socket, shared by its consecutive seats.
   sink.onDrain(() => current?.notifyDrained());
   let isClosed = false;
+  /** Leaves the current seat, and every later one immediately. Also runs when the socket closes. */
   const close = () => {
     isClosed = true;
     current?.leave();
   };
   sink.onClose(close);
 
+  /** Takes a new seat and leaves the previous one. */
   function take(participantId: string, isReturning: boolean): TakenSeat {
     current?.leave();
     const closeListeners: (() => void)[] = [];

@@ -1,16 +1,8 @@
 /** Resource budgets that all clients of a process share by network, and the response when one is used up. */
-import { type Budget, createBudget, type Shortage } from '../../../application/concurrency/index.js';
+import { createBudget, type Shortage } from '../../../application/concurrency/index.js';
 import { type Problem, problem } from './policy.js';
 
-/** The share of one network (often one household), two thirds of a budget, suffices for fifty people with four streams each. */
-export interface Budgets {
-  /** Requests in progress, until their work ends, also after a timeout or disconnect. */
-  readonly requests: Budget;
-  /** Bytes in memory of bodies and WebSocket messages, except for routes with a separate budget. */
-  readonly bodies: Budget;
-  readonly streams: Budget;
-  readonly unread: Budget;
-}
+export type Budgets = ReturnType<typeof createBudgets>;
 
 /** About what a node processes in a second; further requests would wait longer and are rejected. */
 const REQUESTS = 4000;
@@ -21,8 +13,11 @@ const UNREAD_BYTES = 256 * 1024 * 1024;
 /** Share of the connections that may be streams; the rest remains for requests. */
 const STREAM_SHARE = 0.75;
 
-export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets => ({
+/** The share of one network (often one household), two thirds of a budget, suffices for fifty people with four streams each. */
+export const createBudgets = (connections = Number.POSITIVE_INFINITY) => ({
+  /** Requests in progress, until their work ends, also after a timeout or disconnect. */
   requests: createBudget('requests', REQUESTS),
+  /** Bytes in memory of bodies and WebSocket messages, except for routes with a separate budget. */
   bodies: createBudget('bodies', BODY_BYTES),
   streams: createBudget('streams', Math.ceil(connections * STREAM_SHARE)),
   unread: createBudget('unread', UNREAD_BYTES),

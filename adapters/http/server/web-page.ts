@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import type { Reply } from './answer.js';
 import { etagMatches } from './byte-range.js';
 import { problem } from './policy.js';
-import { type Request, type Route, route } from './route.js';
+import { type Request, route } from './route.js';
 
 export const WEB_DIRECTORY = new URL('../../../web/', import.meta.url);
 const DOCUMENT = 'index.html';
@@ -30,11 +30,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-export interface WebPage {
-  /** For the route of the page, which may also answer other formats. */
-  document(request: Pick<Request, 'headers'>): Promise<Reply>;
-  readonly parts: Route;
-}
+export type WebPage = ReturnType<typeof createWebPage>;
 
 /** Whether the client is a browser: only browsers accept HTML explicitly. */
 export const acceptsHtml = ({ headers }: Pick<Request, 'headers'>): boolean =>
@@ -52,10 +48,11 @@ export function readOnce<Content>(read: () => Promise<Content>): () => Promise<C
   };
 }
 
-export function createWebPage(name: string): WebPage {
+export function createWebPage(name: string) {
   const files = readOnce(() => readPage(new URL(`${name}/`, WEB_DIRECTORY)));
   return {
-    async document({ headers }) {
+    /** For the route of the page, which may also answer other formats. */
+    async document({ headers }: Pick<Request, 'headers'>) {
       const document = (await files()).get(DOCUMENT)!;
       const caching = { 'Cache-Control': 'no-cache', Vary: 'Accept' };
       return revalidated(headers, document, caching, {

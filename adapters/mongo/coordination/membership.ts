@@ -16,10 +16,7 @@ export interface MembersOptions {
   readonly after?: After;
 }
 
-export interface OpenMembers extends Members {
-  /** Stops the heartbeat and removes the row. */
-  leave(): Promise<void>;
-}
+export type OpenMembers = Awaited<ReturnType<typeof joinMembers>>;
 
 interface Row {
   readonly _id: string;
@@ -47,7 +44,7 @@ export async function joinMembers(
   db: Db,
   { run, address }: { readonly run: string; readonly address: string },
   options: MembersOptions = {},
-): Promise<OpenMembers> {
+) {
   const {
     beatMs = BEAT_MS,
     lostMs = LOST_MS,
@@ -118,11 +115,12 @@ export async function joinMembers(
       [...members.values()]
         .filter((each) => each._id !== run && isAlive(each) && each.unreached.includes(run))
         .map(({ _id }) => _id),
+    /** Stops the heartbeat and removes the row. */
     async leave() {
       isStopped = true;
       cancel();
       await heartbeat;
       await rows.deleteOne({ _id: run });
     },
-  };
+  } satisfies Members & { leave(): Promise<void> };
 }

@@ -17,20 +17,10 @@ export interface SecretSource {
   readonly stored: StoredSecret;
 }
 
-export interface OpenedKeys {
-  readonly keys: KeyStore;
-  readonly installation: Buffer;
-}
-
 /**
  * Opens the key store. Rejects with `WrongSecret`, changing nothing, if the keys are wrapped under another secret. `fresh` becomes the installation's key if there is none.
  */
-export async function openKeys(
-  db: Db,
-  { configured, stored }: SecretSource,
-  fresh: Buffer,
-  logger: Logger,
-): Promise<OpenedKeys> {
+export async function openKeys(db: Db, { configured, stored }: SecretSource, fresh: Buffer, logger: Logger) {
   const rows = db.collection<KeyRow>(KEYS);
   const installationRow = await rows.findOne({ _id: INSTALLATION });
   const secret =

@@ -19,19 +19,14 @@ export type CallHandlers = { readonly [name: string]: (signal: AbortSignal, ...a
 /** Error classes that keep their type across threads; others arrive as `Error`. */
 export type ErrorClasses = readonly (new (message?: string) => Error)[];
 
-export interface RpcPeer {
-  /** Arguments and results are plain data. When the signal is aborted, the other side decides the result. */
-  call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<Value>;
-  /** Rejects all current and later calls: the other side is gone. */
-  end(reason: Error): void;
-}
+export type RpcPeer = ReturnType<typeof createRpcPeer>;
 
 interface PendingCall {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-export function createRpcPeer(port: MessagePort | Worker, answers: CallHandlers, kinds: ErrorClasses): RpcPeer {
+export function createRpcPeer(port: MessagePort | Worker, answers: CallHandlers, kinds: ErrorClasses) {
   const pendingCalls = new Map<number, PendingCall>();
   const running = new Map<number, AbortController>();
   let lastCall = 0;
@@ -66,7 +61,8 @@ export function createRpcPeer(port: MessagePort | Worker, answers: CallHandlers,
   }
 
   return {
-    async call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal) {
+    /** Arguments and results are plain data. When the signal is aborted, the other side decides the result. */
+    async call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<Value> {
       if (ended) throw ended;
       const call = ++lastCall;
       const cancel = () => post({ cancel: call });
@@ -82,7 +78,8 @@ export function createRpcPeer(port: MessagePort | Worker, answers: CallHandlers,
       }
     },
 
-    end(reason) {
+    /** Rejects all current and later calls: the other side is gone. */
+    end(reason: Error) {
       ended ??= reason;
       for (const { reject } of pendingCalls.values()) reject(reason);
       for (const stop of running.values()) stop.abort();

@@ -94,6 +94,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       latest = position;
     },
 
+    /** Sends a frame that cannot be resumed, such as a signal, to the open streams. Returns their number. */
     sendEphemeral(keys: readonly string[], frameToSend: Frame): number {
       let listeners = 0;
       for (const stream of streamsUnder(keys)) {
@@ -104,7 +105,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       return listeners;
     },
 
-    /** Sends a frame to each stream when it has room. Resolves with whether any stream got it. */
+    /** Sends a frame to each stream when it has room. Resolves with whether any got it. Wait for it before the next. */
     async sendWithBackpressure(key: string, frameToSend: Frame): Promise<boolean> {
       const results = [...streamsUnder([key])].map((stream) => stream.sendWithBackpressure(frameToSend));
       return (await Promise.all(results)).includes(true);
@@ -121,6 +122,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       for (const stream of streamsUnder([key])) expiryTimers.get(stream)?.move(at);
     },
 
+    /** Asks all clients to reconnect, and accepts no more. */
     close() {
       closed = true;
       clearInterval(heartbeat);

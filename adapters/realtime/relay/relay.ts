@@ -22,34 +22,7 @@ export interface ConnectOptions<State> {
   readonly greeting?: Message;
 }
 
-export interface Relay<State, Event extends DomainEvent = DomainEvent> {
-  /** Accepts the decrypted events of the service in log order; repeated events have no effect. */
-  publish(event: RevealedEvent<Event | ProjectionSwitched>): void;
-  connect(options: ConnectOptions<State>, sink: Sink): void;
-  /**
-   * Sends an ephemeral frame, such as a signal or a typing notification, to the open streams under these keys. It
-   * cannot be resumed. Returns the number of streams.
-   */
-  sendEphemeral(keys: readonly string[], told: Frame): number;
-  /**
-   * Sends a large ephemeral frame when the streams under this key have room. Resolves when they have taken it or
-   * ended, with whether any got it. The sender must wait, so that nothing piles up.
-   */
-  sendWithBackpressure(key: string, told: Frame): Promise<boolean>;
-  /** Ends all streams under a key, after an optional last message. */
-  end(key: string, message?: Message): void;
-  /** Changes when the streams under a key with `until` end, Unix ms. */
-  until(key: string, at: number): void;
-  /** Clears the ring, because erased data is in it. Clients that resume or are slow must reload their state. */
-  clear(): void;
-  /** Current folded state, with the permissions; newer than any read model. */
-  state(): State;
-  position(): Position;
-  /** Bytes held for resuming clients. */
-  kept(): number;
-  /** Asks all clients to reconnect, and accepts no more. */
-  close(): void;
-}
+export type Relay<State, Event extends DomainEvent = DomainEvent> = ReturnType<typeof createRelay<State, Event>>;
 
 export interface RelayOptions<State, Event extends DomainEvent> {
   readonly audience: Audience<State, Event>;
@@ -74,13 +47,14 @@ export function createRelay<State, Event extends DomainEvent>({
   clock,
   observe,
   beatMs,
-}: RelayOptions<State, Event>): Relay<State, Event> {
+}: RelayOptions<State, Event>) {
   const ring = createRing<DeliveryBatch>({ items: ringSize, bytes: RING_BYTES, from });
   const connections = createConnections({ ring, head, clock, observe, beatMs });
   let state = seed;
 
   return {
-    publish(event) {
+    /** Accepts the decrypted events of the service in log order; repeated events have no effect. */
+    publish(event: RevealedEvent<Event | ProjectionSwitched>) {
       const { position } = event;
       if (position <= connections.latest()) return;
       const routing = route(audience, state, event);
@@ -102,7 +76,7 @@ export function createRelay<State, Event extends DomainEvent>({
       }
     },
 
-    connect({ keys, after, entitled, until, greeting }, sink) {
+    connect({ keys, after, entitled, until, greeting }: ConnectOptions<State>, sink: Sink) {
       const ownKeys = new Set(keys);
       const pick = ({ deliveries }: DeliveryBatch, missed: boolean) =>
         framesFor(
@@ -118,11 +92,15 @@ export function createRelay<State, Event extends DomainEvent>({
 
     sendEphemeral: connections.sendEphemeral,
     sendWithBackpressure: connections.sendWithBackpressure,
-    end: (key, message) => connections.end(key, message && frame(message)),
+    /** Ends all streams under a key, after an optional last message. */
+    end: (key: string, message?: Message) => connections.end(key, message && frame(message)),
     until: connections.until,
+    /** Clears the ring, because erased data is in it. Clients that resume or are slow must reload their state. */
     clear: () => ring.clear(connections.latest()),
+    /** Current folded state, with the permissions; newer than any read model. */
     state: () => state,
     position: connections.latest,
+    /** Bytes held for resuming clients. */
     kept: () => ring.bytes,
     close: connections.close,
   };

@@ -4,16 +4,6 @@ import { escapeControls } from '../../../adapters/platform/observability/safe-te
 import { printError } from '../output.js';
 import type { Source } from './source.js';
 
-export interface ImportProgress {
-  update(): void;
-  print(text: string): void;
-  /** Prints a retry; repeated ones only every 10 s. */
-  onRetry(error: Error): void;
-  /** Prints why a line was rejected; after some, they are only counted. */
-  onRejected(text: string): void;
-  end(): void;
-}
-
 const RETRY_NOTICE_MS = 10_000;
 const MAX_REJECTIONS = 20;
 
@@ -25,7 +15,7 @@ export function showProgress(
   { name, size, read }: Pick<Source, 'name' | 'size' | 'read'>,
   tally: { readonly accepted: number },
   unit: string,
-): ImportProgress {
+) {
   const bar = process.stderr.isTTY && size ? startBar(name, size, unit) : undefined;
   let lastNotice = Number.NEGATIVE_INFINITY;
   let rejections = 0;
@@ -38,12 +28,14 @@ export function showProgress(
   return {
     update,
     print,
-    onRetry(error) {
+    /** Prints a retry; repeated ones only every 10 s. */
+    onRetry(error: Error) {
       if (performance.now() - lastNotice < RETRY_NOTICE_MS) return;
       lastNotice = performance.now();
       print(`${error.message}, trying again`);
     },
-    onRejected(text) {
+    /** Prints why a line was rejected; after some, they are only counted. */
+    onRejected(text: string) {
       rejections++;
       if (rejections <= MAX_REJECTIONS) print(text);
       else if (rejections === MAX_REJECTIONS + 1) print('further rejected lines are only counted');

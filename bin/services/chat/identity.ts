@@ -101,7 +101,7 @@ export function connectIdentity(context: IdentityContext) {
   const attempts = createRateLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
     dev: () => [devLoginRoute(signIn, values.allowDev ? allowAll : createHostGuard(installationPages(values)))],
-    'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
+    'magic-link': () => magicLinkRoutes(links, signIn, linksPerNetwork),
     password: () =>
       passwordRoutes({
         passwords: passwordSignIn,
@@ -113,7 +113,7 @@ export function connectIdentity(context: IdentityContext) {
         isOpen: !isInviteRequired,
       }),
   };
-  const auth = [...signInRoutes[mode](), ...authRoutes({ guards, admission, sessions })];
+  const auth = [...signInRoutes[mode](), ...authRoutes(guards, admission, sessions)];
   const config = {
     mode,
     hasEmail,

@@ -122,7 +122,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(filePorts) }],
     downloads: budgets.downloads,
     routes: [
-      ...channelRoutes({ guards, channels, quotas }),
+      ...channelRoutes(guards, channels, quotas),
       ...messageRoutes({ guards, visibility, messages, reading, history, downloads: budgets.downloads, quotas }),
       ...threadRoutes({ guards, replies, reading, quotas }),
       ...fileRoutes({ guards, files, visibility, replies, sealedFiles: encryptedFiles, quotas, ...budgets }),

@@ -44,7 +44,7 @@ describe('rechecking access to search hits', () => {
     };
     const admission = { load, roster: async () => ({ state: roster.initialState }) };
     const search = createSearch({ index: { find }, projectionProgress, admission } as never);
-    const [route] = searchRoutes({ search, guards: { user: async () => then, admin: async () => then } });
+    const [route] = searchRoutes({ user: async () => then, admin: async () => then }, search);
     const answer = await route!.handle({ query: { q: 'b', limit: 50 } } as never, who);
     if (!('text' in answer)) return answer;
     return JSON.parse(String(answer.text)).messages.map(({ content }: { content: string }) => content);
@@ -84,7 +84,7 @@ describe('rechecking access to search hits', () => {
       roster: async () => ({ state: roster.initialState }),
     };
     const search = createSearch({ index: { find }, projectionProgress, admission } as never);
-    const [route] = searchRoutes({ search, guards: { user: async () => bob, admin: async () => bob } });
+    const [route] = searchRoutes({ user: async () => bob, admin: async () => bob }, search);
     const ask = async (signal = new AbortController().signal) =>
       route!.handle({ query: { q: 'b', limit: 50 }, signal } as never, bob);
     const others = Array.from({ length: 8 }, () => ask());
