@@ -1,5 +1,4 @@
 /** Connects every node of an installation to every other, for messages not in the event log (docs/guide/cluster.md). */
-
 import { type After, systemTimer } from '../../application/concurrency/index.js';
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
 import { openListener } from './listener.js';

@@ -47,7 +47,7 @@ import { nodeName, type Servers } from './locate-servers.js';
 import { createRelays } from './relays.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
-import type { Part, RunningService, Service, ServiceContext } from './service.js';
+import type { RunningService, Service, ServiceContext } from './service.js';
 import type { Listener } from './start-table.js';
 
 /**
@@ -102,7 +102,7 @@ export async function runNode(
   await kernel.lifecycle.ensureActive(projections, kernel.served, { signal, onProgress, onAhead });
   // Before any event gets a timestamp. Irreversible work compares the clocks again.
   await kernel.clock.compare().catch((err) => logger.warn({ err }, "the event store's clock could not be read"));
-  const context = { kernel, values, release, metrics, logger, signal, startHead };
+  const context = { kernel, values, release, metrics, logger, signal };
   const windows = await readWindows(kernel, services, startHead);
   const relays = createRelays({ kernel, metrics, windows, logger, signal });
   const startDetails = startLogger(logger, values['log.format']);
@@ -117,7 +117,7 @@ export async function runNode(
     return { service, connected: await service.connect({ ...context, horizon, url, relay, openCluster }) };
   });
   const connected = await Promise.all(connecting);
-  const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));
+  const parts = connected.map(({ service, connected }) => start(service, connected, context, startHead));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.bufferedBytes });
   const feed = runLiveFeed({
@@ -223,20 +223,15 @@ const NO_SECRET =
 const AHEAD =
   'the read model is or may be ahead of the log, as after restoring a backup of the log; rebuilding it before it is served';
 
-interface PartContext {
-  readonly kernel: Kernel;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  /** Head of the log at the start of this node. */
-  readonly startHead: Position;
-}
+type Part = ReturnType<typeof start>;
 
+/** @param begun Head of the log at the start of this node. */
 function start(
   service: Service,
   connected: RunningService,
-  { kernel, metrics, logger, startHead }: PartContext,
-  signal: AbortSignal,
-): Part {
+  { kernel, metrics, logger, signal }: Pick<ServiceContext, 'kernel' | 'metrics' | 'logger' | 'signal'>,
+  begun: Position,
+) {
   const { name, projections } = service;
   const { follow, builds, checkpoints, leases, served, projectionProgress, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
@@ -248,9 +243,10 @@ function start(
       ...group,
       projector: runProjector({ ...common, group, builds, served, head, advanced, debounceUntilAwaited }),
     })),
+    /** Reactions and periodic jobs; settle after abort. */
     background: [
       ...connected.reactions.map((reaction) =>
-        runReaction({ ...common, reaction, head, begun: startHead, reacted: metrics.reacted }),
+        runReaction({ ...common, reaction, head, begun, reacted: metrics.reacted }),
       ),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],

@@ -6,7 +6,7 @@ import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Cluster, Logger, Position } from '../../application/ports/index.js';
 import type { AnyReaction, Audience, EventHandler, LiveEvent } from '../../application/subscription/index.js';
 import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
-import type { Projector, ProjectorGroup, ReadModel } from '../../projections/kernel/index.js';
+import type { ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
@@ -79,15 +79,3 @@ export const relayMembers = <State, Event extends DomainEvent>(
   bufferedBytes: relay.kept,
   close: relay.close,
 });
-
-export interface RunningGroup extends ProjectorGroup {
-  readonly projector: Projector;
-}
-
-export interface Part {
-  readonly service: Service;
-  readonly connected: RunningService;
-  readonly projectors: readonly RunningGroup[];
-  /** Reactions and periodic jobs; settle after abort. */
-  readonly background: readonly Promise<void>[];
-}

@@ -1,5 +1,4 @@
 /** The configured mail server, for all services that send mail. */
-
 import { isLoopback } from '../../adapters/http/server/client-network.js';
 import type { SmtpOptions } from '../../adapters/outbound/mail/smtp.js';
 import type { Logger } from '../../application/ports/index.js';

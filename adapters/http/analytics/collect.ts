@@ -1,5 +1,4 @@
 /** Route that collects hits from any origin. */
-
 import type { Collect } from '../../../application/analytics/collect-hits.js';
 import type { Item } from '../../../application/analytics/validate-hits.js';
 import { type Payload, parseCountry, payload } from '../../../domain/analytics/hit.js';

@@ -5,11 +5,7 @@ import { createWebPage, etagOf, readOnce, revalidated, WEB_DIRECTORY } from '../
 import { AUTH } from './auth.js';
 import * as schemas from './schemas.js';
 
-export interface PublicRouteDeps {
-  readonly version: string;
-}
-
-export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
+export function publicRoutes(version: string): readonly Route[] {
   const page = createWebPage('analytics');
   const tracker = readOnce(readTracker);
 

@@ -4,7 +4,7 @@ import type { Reports } from '../../../application/analytics/report.js';
 import type { SiteDirectory } from '../../../application/analytics/sites.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { isRejection, object } from '../../../domain/shared/index.js';
 import type { LiveHits } from '../../realtime/analytics/live-hits.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
@@ -18,6 +18,7 @@ export interface ReportRouteDeps {
   readonly admit: Admit<Admin>;
 }
 
+const site = { type: 'string', minLength: 1 } as const;
 const day = { type: 'string', description: 'UTC day such as `2026-11-22`, inclusive' } as const;
 
 export function reportRoutes({ reports, live, directory, cleanup, admit }: ReportRouteDeps): readonly Route[] {
@@ -34,16 +35,14 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
       'values (fewer if they exceed 98304 characters together), each with the hits counted since it entered the list; all ' +
       'other hits count as `(other)`, the last item. Page views without a referrer, or from the own domains, count as ' +
       '`(direct)`; unrecognized user agents as `(unknown)`.',
-    query: {
-      type: 'object',
-      required: ['site'],
-      properties: {
-        site: { type: 'string', minLength: 1 },
+    query: object(
+      { site },
+      {
         days: { type: 'integer', minimum: 1, default: 30, description: 'Values above 730 are treated as 730' },
         start: day,
         end: day,
       },
-    },
+    ),
     answers: {
       200: { description: 'The report', schema: reportAnswer },
       404: { description: 'Site not found' },
@@ -63,11 +62,7 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
       'restart there may be fewer. Resume with `Last-Event-ID`; hits that were collected together are repeated together. ' +
       'Slow readers get `{type: "RESET"}` and miss some hits. The stream ends with `{type: "SITE_DELETED"}` when the site ' +
       'is deleted, and with `{type: "SIGNED_OUT"}` when the session ends.',
-    query: {
-      type: 'object',
-      required: ['site'],
-      properties: { site: { type: 'string', minLength: 1 }, lastEventId: { type: 'string' } },
-    },
+    query: object({ site }, { lastEventId: { type: 'string' } }),
     answers: {
       200: { description: 'The stream', type: 'text/event-stream' },
       404: { description: 'Site not found' },

@@ -2,14 +2,17 @@
 import type { Route } from '../server/route.js';
 import { type AuthRouteDeps, authRoutes } from './auth.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
-import { type PublicRouteDeps, publicRoutes } from './public.js';
+import { publicRoutes } from './public.js';
 import { type ReportRouteDeps, reportRoutes } from './reports.js';
 import { type SiteRouteDeps, siteRoutes } from './sites.js';
 
-export type AnalyticsDeps = CollectRouteDeps & SiteRouteDeps & ReportRouteDeps & AuthRouteDeps & PublicRouteDeps;
+export type AnalyticsDeps = CollectRouteDeps &
+  SiteRouteDeps &
+  ReportRouteDeps &
+  AuthRouteDeps & { readonly version: string };
 
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
-  ...publicRoutes(deps),
+  ...publicRoutes(deps.version),
   ...authRoutes(deps),
   collectRoute(deps),
   ...siteRoutes(deps),

@@ -1,5 +1,4 @@
 /** Routes to manage sites and to list recent collect attempts. */
-
 import type { SiteDirectory, Sites } from '../../../application/analytics/sites.js';
 import type { RecentAttempts } from '../../../application/analytics/validate-hits.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';

@@ -62,14 +62,14 @@ export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps)
     path: '/admin/audit-log',
     summary: 'Actions of admins, and actions on data of others, newest first',
     description: 'Streamed, as entries may list all new members of a channel.',
-    query: {
-      type: 'object',
-      properties: {
+    query: object(
+      {},
+      {
         limit: listLimit({ initial: 100, max: 1000 }),
         before: { type: 'string', maxLength: 64, description: 'Id of an entry: returns those before it' },
         action: { type: 'string', maxLength: 64, description: 'Only entries of this action' },
       },
-    },
+    ),
     answers: {
       200: { description: 'Entries', schema: object({ entries: { type: 'array', items: auditEntry } }) },
       400: { description: '`before` is not an entry' },

@@ -1,5 +1,5 @@
 /** Public routes of the chat: health, and the configuration of sign-in. */
-import { type Route, route } from '../server/route.js';
+import { healthRoute, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
 export interface PublicConfig {
@@ -22,13 +22,5 @@ export function healthRoutes(config: PublicConfig, routes: { readonly [name: str
       answers: { 200: { description: 'The configuration', schema: schemas.publicConfig } },
       handle: () => ({ status: 200, body }),
     });
-  return [health, configRoute('/config.json'), configRoute('/auth/config')];
+  return [healthRoute, configRoute('/config.json'), configRoute('/auth/config')];
 }
-
-const health = route({
-  method: 'GET',
-  path: '/health',
-  summary: 'Health check',
-  answers: { 200: { description: 'OK', type: 'text/plain' } },
-  handle: () => ({ status: 200, text: 'OK' }),
-});

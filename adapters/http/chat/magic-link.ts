@@ -62,10 +62,9 @@ export function magicLinkRoutes(links: Links, signIn: SignIn, linksPerNetwork: R
       200: { description: 'Signed in', schema: schemas.signedIn },
       401: { description: 'The token is invalid, used or expired' },
     },
-    async handle(request) {
+    handle(request) {
       const { token = request.bearer, email } = request.body;
-      const result = await signIn.signInWithLink(token, email, fromOf(request), anonymousContext(request));
-      return result;
+      return signIn.signInWithLink(token, email, fromOf(request), anonymousContext(request));
     },
   });
 

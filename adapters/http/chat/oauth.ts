@@ -8,18 +8,7 @@ import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 
-export interface OAuthDeps {
-  readonly oauth: OAuth;
-  /** Counts sign-ins, and callbacks that no sign-in started. */
-  readonly attempts: RateLimit;
-  readonly appUrl: () => string;
-}
-
-const noProvider: Rejection = {
-  rejected: 'chat/no-provider',
-  kind: 'not-found',
-  detail: 'There is no such provider',
-};
+const noProvider: Rejection = { rejected: 'chat/no-provider', kind: 'not-found', detail: 'There is no such provider' };
 
 /** Paths by the names of `auth.routes`. */
 export const OAUTH_ROUTES = {
@@ -46,7 +35,8 @@ const parseCallback = ({
   error: error === undefined ? undefined : (singleText(error) ?? ''),
 });
 
-export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Route[] {
+/** @param attempts Counts sign-ins, and callbacks that no sign-in started. */
+export function oauthRoutes(oauth: OAuth, attempts: RateLimit, appUrl: () => string): readonly Route[] {
   const providers = oauth.providers.map(({ id, name }) => ({ id, name, loginUrl: `/auth/oauth/${id}` }));
 
   function redirectToApp(parameters: { readonly [name: string]: string }): Answer {

@@ -35,8 +35,7 @@ export function authRoutes(guards: AuthGuards, admission: Authentication, sessio
     answers: { 200: { description: 'Ended', schema: schemas.successMessage } },
     async previousAnswer(request) {
       const user = await admission.parseAccessToken(request.bearer);
-      const result = user && (await sessions.findLogoutResult(user.userId, contextFor(user, request)));
-      return result;
+      return user && sessions.findLogoutResult(user.userId, contextFor(user, request));
     },
     handle: (request, caller) => sessions.logout(caller, request.body.refreshToken, contextFor(caller, request)),
   });

@@ -125,8 +125,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   /** The result of the first run of a command that removed its caller, who can't authenticate to repeat it. */
   async function previousResult(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
     const user = await admission.parseAccessToken(request.bearer);
-    const result = user && (await users.findDepartureResult(how, contextFor(user, request)));
-    return result;
+    return user && users.findDepartureResult(how, contextFor(user, request));
   }
 
   // Before the routes with an id: `/users/me` and `/users/exit`.

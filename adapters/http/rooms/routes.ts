@@ -8,7 +8,7 @@ import type { Relay } from '../../realtime/relay/relay.js';
 import { frame, type Sink } from '../../realtime/relay/sink.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
 import type { RateLimit } from '../server/client-network.js';
-import { type Admit, type Method, type Request, type Route, route } from '../server/route.js';
+import { type Admit, healthRoute, type Method, type Request, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
 export interface RoomsDeps {
@@ -195,17 +195,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     burn('POST', '/rooms/:roomId/burn'),
     burn('DELETE', '/rooms/:roomId'),
     events,
-    health,
+    healthRoute,
   ];
 }
-
-const health = route({
-  method: 'GET',
-  path: '/health',
-  summary: 'Health check',
-  answers: { 200: { description: 'OK', type: 'text/plain' } },
-  handle: () => ({ status: 200, text: 'OK' }),
-});
 
 const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({ signingPublicKey, name });
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type OpenApiDocument, openapi } from './openapi.js';
+import { documentRoute, openapi } from './openapi.js';
 import { problem, type ServicePolicy } from './policy.js';
 import { type Route, route } from './route.js';
 
@@ -38,20 +38,8 @@ const PAGE_HEADERS = {
 
 /** Routes for `/openapi.json`, `/openapi.yaml` and `/docs`; the document includes them and `routes`. */
 export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]): readonly Route[] {
-  let cached: OpenApiDocument | undefined;
-  const document = () => {
-    cached ??= openapi(policy, [...routes, json, yaml, page]);
-    return cached;
-  };
-
-  const json: Route = {
-    method: 'GET',
-    path: '/openapi.json',
-    summary: 'This document',
-    tags: ['Documents'],
-    answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
-    handle: () => ({ status: 200, body: document() }),
-  };
+  const { route, document } = documentRoute(() => openapi(policy, [...routes, json, yaml, page]));
+  const json: Route = { ...route, tags: ['Documents'] };
   const yaml: Route = {
     method: 'GET',
     path: '/openapi.yaml',

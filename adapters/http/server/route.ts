@@ -42,6 +42,15 @@ export const route = <
   definition: RouteOf<Path, Body, Query, Caller>,
 ): Route => definition as unknown as Route;
 
+/** For load balancers. */
+export const healthRoute = route({
+  method: 'GET',
+  path: '/health',
+  summary: 'Health check',
+  answers: { 200: { description: 'OK', type: 'text/plain' } },
+  handle: () => ({ status: 200, text: 'OK' }),
+});
+
 export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly method: Method;
   /** Exact and case-sensitive, for example `/rooms/:roomId/state`. `GET` includes `HEAD`. */

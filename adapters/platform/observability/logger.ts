@@ -1,8 +1,9 @@
 /** The process log: pino, written as JSON lines or, on a terminal, as lines for people. */
+import picocolors from 'picocolors';
 import { type DestinationStream, pino } from 'pino';
 import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { MASK, maskCredentials } from '../config/mask.js';
-import { prettyLine } from './pretty-line.js';
+import { escapeControls } from './safe-text.js';
 
 export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -97,4 +98,35 @@ function serializeError(error: unknown, isWithin = false): object {
       ? { errors: error.errors.map((each) => serializeError(each, isExpected)) }
       : {}),
   };
+}
+
+const COLORS: { readonly [level: string]: (text: string) => string } = {
+  debug: picocolors.gray,
+  info: picocolors.green,
+  warn: picocolors.yellow,
+  error: picocolors.red,
+};
+
+/** @param json A line of the JSON log. */
+function prettyLine(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json);
+  const color = COLORS[level] ?? String;
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${format(value)}`);
+  const head = `${picocolors.dim(timeOfDay(time))} ${color(String(level).padEnd(5))} ${escapeControls(msg ?? '')}`;
+  const line = rest.length > 0 ? `${head} ${picocolors.dim(rest.join(' '))}` : head;
+  return err ? `${line}\n${color(indent(err.stack ?? messageOf(err)))}\n` : `${line}\n`;
+}
+
+const messageOf = ({ message, cause }: { message: string; cause?: { message: string } }) =>
+  cause ? `${message}: ${cause.message}` : message;
+const format = (value: unknown) => escapeControls(typeof value === 'string' ? value : JSON.stringify(value));
+const indent = (text: unknown) =>
+  String(text)
+    .split('\n')
+    .map((line) => `    ${escapeControls(line)}`)
+    .join('\n');
+
+function timeOfDay(time: string): string {
+  const date = new Date(time);
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }

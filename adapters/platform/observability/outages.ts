@@ -1,5 +1,4 @@
 /** Logs each outage of a store in two lines, instead of one for every failed operation. */
-
 import type { After } from '../../../application/concurrency/index.js';
 import { type Logger, StoreFullError, UnavailableError } from '../../../application/ports/index.js';
 

@@ -4,21 +4,12 @@ import type { Hit } from '../../../domain/analytics/catalog.js';
 /** Relative frequency by value. */
 export type Weighted = { readonly [value: string]: number };
 
-export interface DemoEvent {
+interface DemoEvent {
   readonly name: string;
   /** Events per hundred views. */
   readonly percent: number;
   readonly property: string;
   readonly values: Weighted;
-}
-
-export interface DemoCampaign {
-  readonly source: string;
-  readonly medium: string;
-  readonly campaign: string;
-  /** Day of the year on which it starts. */
-  readonly from: number;
-  readonly days: number;
 }
 
 export interface DemoSite {
@@ -36,7 +27,8 @@ export interface DemoSite {
   readonly views: number;
   readonly events: readonly DemoEvent[];
   readonly referrers: Weighted;
-  readonly campaigns: readonly DemoCampaign[];
+  /** `from`: day of the year on which it starts. */
+  readonly campaigns: readonly (NonNullable<Hit['campaign']> & { readonly from: number; readonly days: number })[];
 }
 
 const OFFICE = [0.55, 1.15, 1.2, 1.2, 1.15, 1, 0.6];

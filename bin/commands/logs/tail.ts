@@ -1,5 +1,4 @@
 /** `annals logs tail`: shows new records as they arrive, across restarts and broken connections. */
-
 import { addAbortSignal, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -154,7 +154,7 @@ export function connectIdentity(context: IdentityContext) {
     ],
     routes: [
       ...auth,
-      ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),
+      ...(providers.length > 0 ? oauthRoutes(oauth, attempts, appUrl) : []),
       ...healthRoutes(config, routeNames),
       ...usersRoutes({ guards, admission, users, addUser, passwords: passwordSignIn, quotas }),
     ],
