@@ -1,6 +1,6 @@
 /** Reads and decrypts blocks and term filters on demand, with caches and a limit on decrypted bytes. */
 import { LRUCache } from 'lru-cache';
-import type { Db } from 'mongodb';
+import { Binary, type Db } from 'mongodb';
 import { createFairSemaphore, createSingleFlight } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
@@ -8,10 +8,12 @@ import type { Vault } from '../../../application/ports/index.js';
 import { type DecodedBlock, decodeBlock } from './block.js';
 import { mayHold } from './bloom-filter.js';
 import { decryptAndInflate } from './compress-and-seal.js';
-import type { Partition } from './partitions.js';
-import type { BlockHeader, BlockRef, BlockRow } from './rows.js';
+import { type Partition, sectionsCollection } from './partitions.js';
+import type { BlockHeader, BlockRef, BlockRow, SectionsRow } from './rows.js';
+import { sectionsId } from './seal-block.js';
 import { ALL, createSectionCache } from './section-cache.js';
 import { createSectionLoader } from './section-loader.js';
+import { termSection } from './sections.js';
 
 /** Bytes cached of blocks, including rendered entries, and of term filters. */
 const BLOCK_CACHE_BYTES = 8 * 1024 * 1024;
@@ -78,25 +80,31 @@ export function createBlockReader(db: Db, vault: Vault) {
     return retried === 'needs-records' ? undefined : retried.found;
   }
 
-  async function filtersInRows(name: string, part: Partition, headers: readonly BlockHeader[]) {
-    const entries = new Map<string, Uint8Array>();
+  /** Term filters by block: of open blocks from their rows, or a section of those of full blocks. */
+  async function filtersOf(name: string, part: Partition, headers: readonly BlockHeader[], section?: string) {
+    const found = new Map<string, Uint8Array>();
     const missing = new Map<string, BlockHeader>();
     for (const header of headers) {
-      const cached = filters.get(keyOf(name, part, header));
-      if (cached) entries.set(header._id, cached);
-      else missing.set(header._id, header);
+      const cached = filters.get(`${keyOf(name, part, header)} ${section}`);
+      if (cached) found.set(header._id, cached);
+      else missing.set(section === undefined ? header._id : sectionsId(header._id, 'terms'), header);
     }
-    if (missing.size === 0) return entries;
-    const rows = rowsOf(name, part).find({ _id: { $in: [...missing.keys()] } }, { projection: { terms: 1 } });
-    for await (const { _id, terms } of rows) {
+    if (missing.size === 0) return found;
+    const [collection, field] =
+      section === undefined ? [part.name, 'terms'] : [sectionsCollection(part.name), `sections.${section}`];
+    const rows = db
+      .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
+      .find({ _id: { $in: [...missing.keys()] } }, { projection: { [field]: 1 } });
+    for await (const { _id, terms, sections } of rows) {
       const header = missing.get(_id)!;
       // May be newer than the header: an open block only gains terms.
-      const filter = terms && (await vault.openBytes(header.subject, terms.buffer));
+      const sealed = section === undefined ? terms : sections?.[section];
+      const filter = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
       if (!filter) continue;
-      entries.set(_id, filter);
-      filters.set(keyOf(name, part, header), filter, { size: filter.length + RECORD_BYTES });
+      found.set(header._id, filter);
+      filters.set(`${keyOf(name, part, header)} ${section}`, filter, { size: filter.length + RECORD_BYTES });
     }
-    return entries;
+    return found;
   }
 
   return {
@@ -123,22 +131,28 @@ export function createBlockReader(db: Db, vault: Vault) {
       return full && readSections(full, (block) => look(trimmed(block)), needs);
     },
 
-    /** For each block whether it may hold all of the terms; only open blocks have a filter in their row. */
-    async mayHold(
+    /** The blocks that may hold all of the terms. Without filters, because their key is destroyed, all may. */
+    async findCandidates(
       name: string,
       part: Partition,
       headers: readonly BlockHeader[],
       terms: readonly number[],
-    ): Promise<readonly boolean[]> {
-      const rowFilters = await filtersInRows(
-        name,
-        part,
-        headers.filter(({ gathering }) => gathering),
-      );
-      return headers.map(({ _id }) => {
-        const filter = rowFilters.get(_id);
-        return !filter || terms.every((term) => mayHold(filter, term));
-      });
+    ): Promise<readonly BlockHeader[]> {
+      if (terms.length === 0) return headers;
+      let candidates = headers;
+      const narrow = async (some: readonly number[], isChecked: (header: BlockHeader) => boolean, section?: string) => {
+        const found = await filtersOf(name, part, candidates.filter(isChecked), section);
+        candidates = candidates.filter(({ _id }) => {
+          const filter = found.get(_id);
+          return !filter || some.every((term) => mayHold(filter, term));
+        });
+      };
+      await narrow(terms, ({ gathering }) => gathering === true);
+      for (const section of new Set(terms.map(termSection))) {
+        const some = terms.filter((term) => termSection(term) === section);
+        await narrow(some, ({ gathering }) => !gathering, section);
+      }
+      return candidates;
     },
   };
 }

@@ -1,25 +1,16 @@
 /** Removes expired records from a build of the index: by their own time and by receipt. */
-import { Binary, type Collection, type Filter, type Long } from 'mongodb';
+import { Binary, type Filter, type Long } from 'mongodb';
 import type { RecordedEvent, Vault } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { dayName } from '../../../domain/logs/timestamp.js';
 import { type Build, longOf } from '../../kernel/index.js';
 import { decryptAndInflate, decryptPieces } from './compress-and-seal.js';
-import {
-  FILTER_GROUPS,
-  type FilterGroupRow,
-  filterGroupsIn,
-  filterGroupsOf,
-  headersIn,
-  termsId,
-  updateFilterGroup,
-} from './filter-group.js';
 import { withoutExpired } from './open-block.js';
 import { BUCKETS, HOURS, parsePartition, SCATTERED_PARTS, sectionsCollection } from './partitions.js';
-import type { BlockHeader, BlockRow, BucketRow, SectionsRow } from './rows.js';
+import type { BlockRow, BucketRow, SectionsRow } from './rows.js';
 import { sealBlock, sectionsId } from './seal-block.js';
 import { INSTANTS_PIECE } from './section-codec.js';
-import { INSTANTS, KINDS, TERM_SECTION_NAMES } from './sections.js';
+import { INSTANTS, KINDS } from './sections.js';
 
 /** Blocks per store call; scattered ones are read whole, up to a megabyte each. */
 const READ_BATCH = 50;
@@ -53,11 +44,7 @@ export async function expire(
     const before = audit ? expired.auditBefore : expired.before;
     const received = { audit, received: { $lt: dayName(before) } };
     for await (const { _id: subject, parts } of build.collection<BucketRow>(BUCKETS).find(received))
-      for (const part of parts ?? [])
-        if (remaining.has(part)) {
-          await deleteBlocks(build, part, { subject }, at);
-          await deleteFilterGroups(build, part, subject, untouched);
-        }
+      for (const part of parts ?? []) if (remaining.has(part)) await deleteBlocks(build, part, { subject }, at);
     for (const part of SCATTERED_PARTS)
       if (remaining.has(part) && parsePartition(part)?.audit === audit) {
         await deleteBlocks(build, part, { to: { $lt: before } }, at);
@@ -92,23 +79,6 @@ async function deleteBlocks(build: Build, part: string, criteria: Filter<BlockRo
   if (expiredIds.length > 0) await deleteBatch();
 }
 
-/** Deletes a subject's filter groups; their term rows first, which could not be found afterwards. */
-async function deleteFilterGroups(build: Build, part: string, subject: string, untouched: object): Promise<void> {
-  const rows = filterGroupsIn(build.collection(sectionsCollection(part)));
-  const many = { ...filterGroupsOf(subject, 'many'), ...untouched };
-  for (const { _id } of await rows.find(many, { projection: { _id: 1 } }).toArray())
-    await deleteFilterGroup(rows, { _id, ...untouched });
-  await rows.deleteMany({ ...filterGroupsOf(subject, 'one'), ...untouched });
-}
-
-async function deleteFilterGroup(
-  rows: Collection<FilterGroupRow>,
-  filterGroup: Filter<FilterGroupRow> & { readonly _id: string },
-): Promise<void> {
-  await rows.deleteMany({ _id: { $in: TERM_SECTION_NAMES.map((name) => termsId(filterGroup._id, name)) } });
-  await rows.deleteMany(filterGroup);
-}
-
 async function trimBlocks(build: Build, part: string, before: number, at: Long): Promise<void> {
   const expiring = { from: { $lt: before } };
   const options = { batchSize: READ_BATCH };
@@ -121,17 +91,6 @@ async function trimBlocks(build: Build, part: string, before: number, at: Long):
       : hideExpired(build, part, row, before));
     if (trimmed) await build.write(part, [{ replaceOne: { filter, replacement: { ...trimmed } } }]);
     else await deleteBlocks(build, part, filter, at);
-  }
-  const filterGroups = filterGroupsIn(build.collection(sectionsCollection(part)));
-  for await (const filterGroup of filterGroups.find({ ...FILTER_GROUPS, ...expiring }, options)) {
-    const listed = headersIn(filterGroup).map(({ _id }) => _id);
-    const remaining = await blocks
-      .find<BlockHeader>({ _id: { $in: listed } }, { projection: { from: 1, over: 1 } })
-      .toArray();
-    const trimmed = updateFilterGroup(filterGroup, new Map(remaining.map((header) => [header._id, header])));
-    const filter = { _id: filterGroup._id, _at: filterGroup._at };
-    if (trimmed) await build.write(sectionsCollection(part), [{ replaceOne: { filter, replacement: { ...trimmed } } }]);
-    else await deleteFilterGroup(filterGroups, filter);
   }
 }
 

@@ -7,7 +7,6 @@ import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Build, RowWrite } from '../../kernel/index.js';
-import { createFilterCompactor } from './compact-filters.js';
 import { decryptPieces } from './compress-and-seal.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
 import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-receipts.js';
@@ -52,7 +51,6 @@ export function createIndexWriter(build: Build) {
   const receipts = new Map<string, Receipt>();
   const changed = { openBlocks: new Set<string>(), hours: new Set<string>() };
   const yieldIfDue = createYielder();
-  const compactor = createFilterCompactor(build);
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
   /** Bytes of all open blocks, kept up to date because summing a thousand per event would be too slow. */
@@ -168,10 +166,6 @@ export function createIndexWriter(build: Build) {
     const sealed = await sealBlock(vault, block);
     if (sealed) {
       write(sectionsCollection(part), sealed.sections.map(replaceOlder));
-      if (sealed.filterGroup) {
-        write(sectionsCollection(part), [replaceOlder(sealed.filterGroup)]);
-        compactor.note(part, sealed.row.subject);
-      }
       write(part, [replaceOlder(sealed.row)]);
       bytes += sizeOf(sealed);
     } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
@@ -196,7 +190,6 @@ export function createIndexWriter(build: Build) {
     write(BUCKETS, Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
-    await compactor.compact();
     for (const [key, cached] of openBlocks) {
       if (openBlocks.size <= MAX_CACHED && openBlockBytes <= MAX_CACHED_BYTES) break;
       openBlockBytes -= cached.bytes;
@@ -221,12 +214,8 @@ export function createIndexWriter(build: Build) {
   return { take, flush };
 }
 
-function sizeOf({ row, sections, filterGroup }: SealedBlock): number {
-  const values = [
-    row.terms,
-    ...(row.records ?? []),
-    ...[...sections, ...(filterGroup ? [filterGroup] : [])].flatMap((each) => Object.values(each.sections ?? {})),
-  ];
+function sizeOf({ row, sections }: SealedBlock): number {
+  const values = [row.terms, ...(row.records ?? []), ...sections.flatMap((each) => Object.values(each.sections))];
   return values.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
 }
 

@@ -9,9 +9,9 @@ import { createIndexWriter } from './index-writer.js';
 import { markErasedRequests } from './ingest-receipts.js';
 import { HOURS, isSectionsCollection, parsePartition, REQUESTS, sectionsCollection } from './partitions.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
-import { createFilterGroupLookup, readableBlock } from './verify-scan.js';
+import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 10, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 11, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
@@ -59,9 +59,8 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
       for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...prefixed(row) };
     else if (parsePartition(part)) {
       const sections = collection<SectionsRow>(sectionsCollection(part));
-      const contents = { sections, filterGroupEntry: await createFilterGroupLookup(vault, sections) };
       for await (const row of rows<BlockRow>())
-        yield { ...(await readableBlock(vault, contents, row)), ...prefixed(row) };
+        yield { ...(await readableBlock(vault, sections, row)), ...prefixed(row) };
     } else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }

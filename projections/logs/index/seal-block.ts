@@ -5,7 +5,6 @@ import type { Vault } from '../../../application/ports/index.js';
 import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
 import { compressAndSeal, correlationDigester, sealBytes } from './compress-and-seal.js';
-import { type FilterGroupRow, sealFilterGroup } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import {
   chunkStarts,
@@ -15,7 +14,6 @@ import {
   type Kind,
   type Section,
   type Sections,
-  termSections,
 } from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
@@ -37,10 +35,8 @@ export interface OpenContent {
 
 export interface SealedBlock {
   readonly row: BlockRow;
-  /** Must be written before `row`, like the filter group. */
+  /** Of a full block; must be written before `row`. */
   readonly sections: readonly SectionsRow[];
-  /** Only of a full block. */
-  readonly filterGroup?: FilterGroupRow;
 }
 
 /** A full block; `at` is the position of its last event. */
@@ -65,8 +61,7 @@ export async function sealBlock(vault: Vault, block: PlainBlock): Promise<Sealed
   const correlationDigests = digest && { correlations: [...new Set(correlations.map(digest))] };
   if ('builder' in content) {
     const sections = await sealSections(vault, row, content.builder);
-    const filterGroup = sections && (await createFilterGroup(vault, row, content.builder));
-    return filterGroup && { row: { ...row, ...correlationDigests }, sections, filterGroup: filterGroup.row };
+    return sections && { row: { ...row, ...correlationDigests }, sections };
   }
   const piece = await compressAndSeal(vault, row.subject, content.text);
   const terms = await sealBytes(vault, row.subject, content.terms);
@@ -88,7 +83,7 @@ async function sealSections(
   for (const kind of KINDS) {
     const sections: Record<string, Binary | string | true> = {};
     for (const [name, section] of plain[kind]) {
-      const sealedSection = await sealSection(vault, subject, section);
+      const sealedSection = await sealSection(vault, subject, kind, section);
       if (sealedSection === undefined) return undefined;
       sections[name] = sealedSection;
       await yieldIfDue();
@@ -100,12 +95,9 @@ async function sealSections(
 
 export const sectionsId = (block: string, kind: Kind): string => `${block}.${kind}`;
 
-async function createFilterGroup(vault: Vault, row: PlainBlock['row'], block: BlockBuilder) {
-  const { received, gathered: _, ...header } = row;
-  return sealFilterGroup(vault, 'one', received, [{ header, filters: termSections(block.terms) }]);
-}
-
-async function sealSection(vault: Vault, subject: string, section: Section) {
+async function sealSection(vault: Vault, subject: string, kind: Kind, section: Section) {
   if (section === true) return section;
-  return typeof section === 'object' && 'as' in section ? section.as : compressAndSeal(vault, subject, section);
+  if (typeof section === 'object' && 'as' in section) return section.as;
+  // Bloom filters do not compress.
+  return kind === 'terms' ? sealBytes(vault, subject, Buffer.from(section)) : compressAndSeal(vault, subject, section);
 }

@@ -9,7 +9,7 @@ import { type Column, encodeColumn, hasSameTexts } from './column.js';
 import type { TermSet } from './term-set.js';
 
 /** Each kind is one row, because its sections are needed together. */
-export const KINDS = ['columns', 'records'] as const;
+export const KINDS = ['columns', 'records', 'terms'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const INSTANTS = 'instants';
@@ -44,7 +44,6 @@ export function chunkStarts(lines: readonly string[]): number[] {
 /** Terms are partitioned by some of their bits, so that a query decrypts only the sections of its own terms. */
 const TERM_SECTIONS = 16;
 const termPartition = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
-export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) => String(nth));
 export const termSection = (term: number): string => String(termPartition(term));
 
 /** Maps paths to section names, because property names of records must not be stored unencrypted. */
@@ -69,6 +68,7 @@ export function encodeSections(block: BlockBuilder, starts: readonly number[], n
   return {
     columns: columnSections(block, names),
     records: new Map(starts.map((_, nth) => [String(nth), chunk(nth)])),
+    terms: termSections(block.terms),
   };
 }
 

@@ -8,7 +8,6 @@ import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { expire } from '../../../../projections/logs/index/expiry.js';
-import { headersIn } from '../../../../projections/logs/index/filter-group.js';
 import { markErasedRequests } from '../../../../projections/logs/index/ingest-receipts.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
@@ -74,14 +73,13 @@ describe('the expiry of log records', function () {
     };
     const name = await fixture.build(earlier, later);
     const sections = fixture.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
-    /** The blocks with sections, which must equal the blocks in filter groups. */
+    /** The blocks with columns, which must equal the blocks with term filters. */
     const blocks = async () => {
       const rows = await sections.find().toArray();
-      const isRegister = ({ _id }: { readonly _id: string }) => _id.startsWith('register');
-      const grouped = rows.filter(isRegister).flatMap((row) => headersIn(row as never).map(({ _id }) => _id));
-      const sectioned = rows.filter((row) => !isRegister(row)).map(({ _id }) => _id.split('.')[0]);
-      expect(new Set(grouped)).to.deep.equal(new Set(sectioned));
-      return grouped;
+      const having = (kind: string) => rows.map(({ _id }) => _id.split('.')).filter(([, each]) => each === kind);
+      const found = having('columns').map(([block]) => block);
+      expect(having('terms').map(([block]) => block)).to.deep.equal(found);
+      return found;
     };
     expect(await blocks()).to.have.length(2);
     const apply = await fixture.kernel.builds.open(records, name, held);

@@ -1,15 +1,13 @@
-/** Full blocks of scattered records: in filter groups like those of a day, and expired by record. */
+/** Full blocks of scattered records: found like those of a day, and expired by record. */
 import { expect } from 'chai';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import { EVERYTHING, type Filter } from '../../../../domain/logs/filter.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
-import { FILTER_GROUPS } from '../../../../projections/logs/index/filter-group.js';
 import { createReceipts } from '../../../../projections/logs/index/ingest-receipts.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
 import { type IndexFixture, leisurely, startIndexFixture } from '../../../support/record-index.js';
 
-/** Enough for a large filter group. */
 const BLOCKS = 18;
 /** The minimum number of records of a full block. */
 const EACH = 500;
@@ -79,7 +77,6 @@ describe('full blocks of scattered log records', function () {
     expect(await fixture.rowsOf(oneByOne)).to.deep.equal(await fixture.rowsOf(name));
     const emptied = await fixture.build(events, [expiry, expired(MIDNIGHT + 3 * DAY_MS)]);
     const rows = fixture.kernel.mongo.models.collection<{ _id: string }>(`${emptied}.dscattered.sections`);
-    expect(await rows.countDocuments(FILTER_GROUPS)).to.equal(0);
     expect(await rows.countDocuments()).to.equal(0);
     await Promise.all([name, oneByOne, emptied].map((each) => fixture.kernel.builds.drop(each)));
   });

@@ -1,9 +1,8 @@
-/** Filter groups of full blocks contain exactly what the blocks contain. */
+/** Term filters of full blocks rule out no block that has a match, and almost all others. */
 import { expect } from 'chai';
 import type { Filter } from '../../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
-import { FILTER_GROUPS, type FilterGroupRow, headersIn } from '../../../../projections/logs/index/filter-group.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
@@ -24,7 +23,7 @@ const request = (nth: number, from = NOON): Request => ({
   })),
 });
 
-describe('filter groups of log records', function () {
+describe('term filters of log records', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
 
@@ -33,11 +32,6 @@ describe('filter groups of log records', function () {
   });
   after(() => fixture?.stop());
 
-  const filterGroupsOf = async (name: string) => {
-    const rows = fixture.kernel.mongo.models.collection<FilterGroupRow>(`${name}.d20261121.sections`);
-    const found = await rows.find(FILTER_GROUPS).toArray();
-    return found.map((row) => headersIn(row).length);
-  };
   const word = (each: string): Filter => ({ fields: [], words: [each] });
   const count = async (name: string, filter: Filter) => (await foundIn(fixture.indexOf(name), filter, 'desc')).length;
   /** Number of blocks that would be read. */
@@ -48,17 +42,13 @@ describe('filter groups of log records', function () {
     return blocks;
   };
 
-  it('combine many blocks, and match each individually', async () => {
+  it('match each of many blocks individually', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
     );
     expect(events).to.have.length(BLOCKS);
     const name = await fixture.build(...events.map((event) => [event]));
-    const registers = await filterGroupsOf(name);
-    expect(registers.reduce((sum, blocks) => sum + blocks, 0)).to.equal(BLOCKS);
-    expect(registers.filter((blocks) => blocks === 1).length).to.be.lessThan(16);
-    expect(registers.some((blocks) => blocks >= 16)).to.equal(true);
     expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
     for (const nth of [0, 1, 15, 16, 31, BLOCKS - 1]) {
       expect(await count(name, word(`only${nth}`)), `only${nth}`).to.equal(1);
@@ -74,18 +64,16 @@ describe('filter groups of log records', function () {
     expect(await count(name, firstSecond)).to.equal(Math.ceil(BLOCKS / 3));
 
     const singleBatch = await fixture.build(events);
-    expect(await filterGroupsOf(singleBatch)).to.deep.equal([BLOCKS]);
     expect(await fixture.rowsOf(singleBatch)).to.deep.equal(await fixture.rowsOf(name));
     await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(singleBatch)]);
   });
 
-  it('return a block once after redelivery, and all blocks of earlier groups', async () => {
+  it('return a block once after redelivery', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
     );
     const name = await fixture.build(events.slice(0, 20), events.slice(12), events.slice(17, 19), events);
-    expect((await filterGroupsOf(name)).reduce((sum, blocks) => sum + blocks, 0)).to.be.greaterThan(BLOCKS);
     expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
     expect(await count(name, word('only18'))).to.equal(1);
     const once = await fixture.build(events);
@@ -106,11 +94,10 @@ describe('filter groups of log records', function () {
     await fixture.kernel.builds.drop(name);
   });
 
-  it('are limited in size, and hide no other group when their key is destroyed', async () => {
+  it('find nothing when their key is destroyed', async () => {
     const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
     const events = await fixture.ingested(requests, 10);
     const name = await fixture.build(events);
-    expect((await filterGroupsOf(name)).sort()).to.deep.equal([2, 64]);
     for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
     await fixture.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
     expect(await count(name, word('only1'))).to.equal(0);

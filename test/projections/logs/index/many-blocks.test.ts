@@ -1,4 +1,4 @@
-/** Many filter groups: read lazily, and complete even if they are compacted meanwhile. */
+/** Headers of many blocks: read lazily, and complete even if blocks are added meanwhile. */
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { BlockRef } from '../../../../application/logs/record-index.js';
@@ -9,11 +9,9 @@ import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { held, type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
-/** More filter groups than are first read together. */
 const PRODUCERS = 12;
-/** Too few blocks for a large filter group. */
+/** Together more blocks than are first read together. */
 const BLOCKS = 12;
-/** Together with one more before and these after, there are enough. */
 const MORE = 3;
 /** The minimum number of records of a full block. */
 const EACH = 500;
@@ -30,11 +28,11 @@ const requests = (first: number, last: number) =>
     records: Array.from({ length: EACH }, (_, nth) => ({ timestamp: NOON + n * 1000 + nth })),
   }));
 
-describe('many filter groups', function () {
+describe('many blocks', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
   let name: string;
-  /** Number of filter groups read. */
+  /** Number of headers read. */
   let read = 0;
 
   before(async () => {
@@ -46,25 +44,24 @@ describe('many filter groups', function () {
     read = 0;
   });
 
-  const counting = (target: object, of: (member: string, args: readonly unknown[], made: object) => object) =>
+  /** Counts the rows that a collection's cursors return. */
+  const countRows = (target: object): object =>
     new Proxy(target, {
-      get: (inner, member: string) => {
-        const found: unknown = Reflect.get(inner, member);
-        if (typeof found !== 'function') return found;
-        return (...args: readonly unknown[]) => of(member, args, found.apply(inner, args));
-      },
+      get:
+        (inner, member: string) =>
+        (...args: readonly unknown[]) => {
+          const result = Reflect.get(inner, member).apply(inner, args);
+          if (member !== 'toArray') return countRows(result);
+          return result.then((rows: readonly unknown[]) => {
+            read += rows.length;
+            return rows;
+          });
+        },
     });
   const blocks = (order: Order) => {
-    const db = counting(fixture.kernel.mongo.models, (member, [collection], made) =>
-      member === 'collection' && String(collection).endsWith('.sections')
-        ? counting(made, (call, [filter], answer) => {
-            const ids = (filter as { _id?: { $in?: readonly unknown[] } })._id?.$in;
-            if (call === 'find') read += ids?.length ?? 0;
-            return answer;
-          })
-        : made,
-    ) as Db;
-    const { vault } = fixture.kernel;
+    const { mongo, vault } = fixture.kernel;
+    const collection = (each: string) => countRows(mongo.models.collection(each));
+    const db = { collection, listCollections: mongo.models.listCollections.bind(mongo.models) } as unknown as Db;
     const index = createRecordIndex({ db, vault, build: () => name, version: () => 1 });
     return index.blocks(EVERYTHING, order, () => undefined) as AsyncGenerator<BlockRef, undefined>;
   };
@@ -75,15 +72,16 @@ describe('many filter groups', function () {
       const found: number[] = [];
       for await (const { from } of blocks(order)) {
         found.push(seconds(from));
-        if (found.length === 1) expect(read).to.be.within(1, 8);
+        if (found.length === 1) expect(read).to.be.within(1, 64);
       }
       const all = numbers(1, 1 + BLOCKS);
       expect(found).to.deep.equal(order === 'asc' ? all : all.toReversed());
-      expect(read).to.equal(PRODUCERS * BLOCKS);
+      // The last of a page is read again with the next one.
+      expect(read).to.be.within(PRODUCERS * BLOCKS, PRODUCERS * BLOCKS + 2);
     });
   }
 
-  it('can be compacted while they are read, without missing or repeated blocks', async () => {
+  it('can be joined by others while they are read, without missing or repeated blocks', async () => {
     const found: number[] = [];
     const rest = blocks('asc');
     found.push(seconds((await rest.next()).value!.from));
@@ -93,15 +91,5 @@ describe('many filter groups', function () {
     for await (const { from } of rest) found.push(seconds(from));
     // Earlier blocks than the first one returned cannot be returned any more.
     expect(found).to.deep.equal(numbers(1, 1 + BLOCKS + MORE));
-  });
-
-  it('are merged in order even if each spans the whole time range', async () => {
-    for (const order of ['asc', 'desc'] as const) {
-      const found: number[] = [];
-      for await (const { from } of blocks(order)) found.push(seconds(from));
-      const all = numbers(0, 1 + BLOCKS + MORE);
-      expect(found).to.deep.equal(order === 'asc' ? all : all.toReversed());
-    }
-    expect(read).to.equal(2 * PRODUCERS);
   });
 });
