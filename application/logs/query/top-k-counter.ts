@@ -19,21 +19,14 @@ const ENTRY_CHARACTERS = 64;
 /** Characters of keys in a result: keys are never cut, so long ones mean fewer buckets. */
 const RESULT_CHARACTERS = 4 * 1024 * 1024;
 
-export interface Tally {
-  /** Adds a count under each of the keys. Throws `TooManyKeys`. */
-  add(keys: readonly string[], count: number): void;
-  /** Records counted; one with several keys is in several buckets. */
-  total(): number;
-  largest(limit: number, checkpoint: Checkpoint): Promise<readonly Bucket[]>;
-  /** Returns its characters to the budget. */
-  release(): void;
-}
+export type Tally = ReturnType<typeof createTopKCounter>;
 
-export function createTopKCounter(budget: KeyBudget): Tally {
+export function createTopKCounter(budget: KeyBudget) {
   const counts = new Map<string, number>();
   let [total, used] = [0, 0];
   return {
-    add(keys, count) {
+    /** Adds a count under each of the keys. Throws `TooManyKeys`. */
+    add(keys: readonly string[], count: number) {
       total += count;
       for (const key of keys) {
         const before = counts.get(key);
@@ -47,9 +40,10 @@ export function createTopKCounter(budget: KeyBudget): Tally {
       }
     },
 
+    /** Records counted; one with several keys is in several buckets. */
     total: () => total,
 
-    async largest(limit, checkpoint) {
+    async largest(limit: number, checkpoint: Checkpoint): Promise<readonly Bucket[]> {
       let best: Bucket[] = [];
       for (const [key, count] of counts) {
         const pause = checkpoint();
@@ -68,6 +62,7 @@ export function createTopKCounter(budget: KeyBudget): Tally {
         });
     },
 
+    /** Returns its characters to the budget. */
     release() {
       budget.remaining += used;
       used = 0;

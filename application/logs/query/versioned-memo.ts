@@ -6,15 +6,6 @@ import { Abandoned } from './query-budget.js';
 /** Milliseconds a result stays valid: nodes that do not project learn of changes late. */
 const FRESH_MS = 200;
 
-export interface VersionedMemo<Result> {
-  /**
-   * Returns the cached result or runs `load`, which is aborted when no caller waits any more. Rejects with
-   * `Abandoned` when the caller's own signal is aborted.
-   */
-  get<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  readonly cache: Cache;
-}
-
 export interface MemoOptions<Result> {
   readonly name: string;
   /** Changes with the data; a result reflects at least the version at the time of the query. */
@@ -36,7 +27,7 @@ export function createVersionedMemo<Result>({
   limitBytes,
   sizeOf,
   now = () => performance.now(),
-}: MemoOptions<Result>): VersionedMemo<Result> {
+}: MemoOptions<Result>) {
   const cache = new LRUCache<string, { readonly result: Result }>({ maxSize: limitBytes });
   let pending = new Map<string, PendingQuery>();
   let [currentVersion, refreshedAt] = [version(), now()];
@@ -64,8 +55,12 @@ export function createVersionedMemo<Result>({
   }
 
   return {
-    cache: { name, limitBytes, bytes: () => cache.calculatedSize },
+    cache: { name, limitBytes, bytes: () => cache.calculatedSize } satisfies Cache,
 
+    /**
+     * Returns the cached result or runs `load`, which is aborted when no caller waits any more. Rejects with
+     * `Abandoned` when the caller's own signal is aborted.
+     */
     async get<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) {
       if (signal?.aborted) throw new Abandoned();
       invalidate();

@@ -3,7 +3,7 @@ import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import { createVersionedMemo } from '../../../application/logs/query/versioned-memo.js';
 import type { Coverage } from '../../../application/logs/record-index.js';
-import type { Cache, Vault } from '../../../application/ports/index.js';
+import type { Vault } from '../../../application/ports/index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
@@ -38,25 +38,7 @@ interface BlockQuery {
   readonly paging: { readonly headers: PageSize; readonly filtered: PageSize };
 }
 
-export interface BlockFinderPorts {
-  readonly db: Db;
-  readonly vault: Vault;
-  readonly blockReader: BlockReader;
-  readonly version: () => unknown;
-}
-
-export interface BlockFinder {
-  blocks(
-    name: string,
-    filter: Filter,
-    order: Order,
-    checkpoint: Checkpoint,
-    coverage?: Coverage,
-  ): AsyncGenerator<BlockRef>;
-  readonly cache: Cache;
-}
-
-export function createBlockFinder({ db, vault, blockReader, version }: BlockFinderPorts): BlockFinder {
+export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader, version: () => unknown) {
   const sizeOf = (found: readonly unknown[]) => ROW_BYTES * (found.length + 1);
   const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: CACHE_BYTES, sizeOf });
 
@@ -153,7 +135,13 @@ export function createBlockFinder({ db, vault, blockReader, version }: BlockFind
     }
   }
 
-  async function* blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage) {
+  async function* blocks(
+    name: string,
+    filter: Filter,
+    order: Order,
+    checkpoint: Checkpoint,
+    coverage?: Coverage,
+  ): AsyncGenerator<BlockRef> {
     const paging = { headers: { size: BLOCK_PAGE.first }, filtered: { size: BLOCK_PAGE.first } };
     const query = { filter, order, checkpoint, paging };
     const boundOf = ({ header }: BlockRef) => (order === 'desc' ? header.to : header.from);

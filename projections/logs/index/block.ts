@@ -1,12 +1,10 @@
 /** Text format of a block: a JSON head with positions, then one JSON line per record. */
 import { createYielder } from '../../../application/concurrency/index.js';
-import type { Block } from '../../../application/logs/record-index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
-import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
+import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { growTermFilter, makeTermFilter } from './bloom-filter.js';
-import { buildColumns, type Columns } from './column-builder.js';
-import type { TermSet } from './term-set.js';
+import { buildColumns } from './column-builder.js';
 
 interface Head {
   readonly producerId: string;
@@ -29,37 +27,12 @@ export interface Places {
   readonly sizes: readonly number[];
 }
 
-/** Instants are Unix ms, sizes are characters of JSON. */
-export interface BlockSummary {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  readonly size: number;
-  readonly levels: number;
-  readonly correlations: readonly string[];
-}
-
-export interface BlockBuilder {
-  readonly producerId: string;
-  readonly count: number;
-  readonly size: number;
-  readonly columns: Columns;
-  readonly terms: TermSet;
-  readonly lines: readonly string[];
-  readonly instants: readonly number[];
-  readonly memory: number;
-  add(record: LogRecord, line: string, position: bigint, place: number): void;
-  summary(): BlockSummary;
-  /** Bloom filter of its terms. `growing`: more will be added, and the filter requested again. */
-  filter(growing?: boolean): Uint8Array;
-  text(from?: number): string;
-  places(): Places;
-}
+export type BlockBuilder = ReturnType<typeof buildBlock>;
 
 /** Bytes of a record in memory, besides its text and terms. */
 const RECORD_BYTES = 100;
 
-export function buildBlock(producerId: string): BlockBuilder {
+export function buildBlock(producerId: string) {
   const events: string[] = [];
   const levels = new Map<string, number>();
   const columns: number[] = [];
@@ -88,7 +61,7 @@ export function buildBlock(producerId: string): BlockBuilder {
     get memory() {
       return 2 * size + terms.memory + RECORD_BYTES * lines.length + fields.memory;
     },
-    add(record, line, position, place) {
+    add(record: LogRecord, line: string, position: bigint, place: number) {
       if (position !== event) {
         event = position;
         events.push(position.toString(36));
@@ -105,6 +78,7 @@ export function buildBlock(producerId: string): BlockBuilder {
       lines.push(line);
       size += line.length;
     },
+    /** Instants are Unix ms, sizes are characters of JSON. */
     summary: () => ({
       from,
       to,
@@ -113,8 +87,9 @@ export function buildBlock(producerId: string): BlockBuilder {
       levels: bits,
       correlations: [...correlations],
     }),
+    /** Bloom filter of its terms. `growing`: more will be added, and the filter requested again. */
     filter: (growing = false) => (growing ? filterBuilder.filter() : makeTermFilter(terms, terms.size)),
-    text(from = 0) {
+    text(from = 0): string {
       const values = columns.slice(from * COLUMNS);
       // Leaves out events of earlier records.
       const first = values[EVENT] ?? 0;
@@ -128,7 +103,7 @@ export function buildBlock(producerId: string): BlockBuilder {
       };
       return [JSON.stringify(head), ...lines.slice(from)].join('\n');
     },
-    places() {
+    places(): Places {
       const runs: number[] = [];
       let [run, next] = [-1, 0];
       for (let column = 0; column < columns.length; column += COLUMNS) {
@@ -143,13 +118,7 @@ export function buildBlock(producerId: string): BlockBuilder {
 }
 
 /** A decrypted block that parses records on demand. */
-export interface DecodedBlock extends Pick<Block, 'order' | 'instant' | 'level' | 'id' | 'size' | 'line' | 'record'> {
-  readonly count: number;
-  /** Log position of a record's event. */
-  position(index: number): bigint;
-  /** Index of a record in its event. */
-  place(index: number): number;
-}
+export type DecodedBlock = ReturnType<typeof decodeBlock>;
 
 interface Line {
   readonly instant: number;
@@ -162,7 +131,7 @@ interface Line {
 }
 
 /** Reads the texts of a builder, in pieces or whole, without records of events after `until`. */
-export function decodeBlock(texts: readonly string[], until?: bigint): DecodedBlock {
+export function decodeBlock(texts: readonly string[], until?: bigint) {
   const lines: Line[] = [];
   let producerId = '';
   for (const text of texts) producerId = appendLines(text, lines);
@@ -179,14 +148,19 @@ export function decodeBlock(texts: readonly string[], until?: bigint): DecodedBl
   return {
     count: lines.length,
     order,
-    instant: (index) => at(index).instant,
-    level: (index) => at(index).level,
+    instant: (index: number) => at(index).instant,
+    level: (index: number) => at(index).level,
     id,
-    size: (index) => at(index).end - at(index).start,
+    size: (index: number) => at(index).end - at(index).start,
     line,
-    position: (index) => at(index).position,
-    place: (index) => at(index).place,
-    record: (index) => ({ ...parseRecord(line(index), producerId, at(index).instant), id: id(index) }),
+    /** Log position of a record's event. */
+    position: (index: number) => at(index).position,
+    /** Index of a record in its event. */
+    place: (index: number) => at(index).place,
+    record: (index: number): IdentifiedRecord => ({
+      ...parseRecord(line(index), producerId, at(index).instant),
+      id: id(index),
+    }),
   };
 }
 

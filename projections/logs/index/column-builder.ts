@@ -19,20 +19,9 @@ interface Node {
   arrays?: Column;
 }
 
-export interface Columns {
-  /** Adds the next record; calls `onTerm` at least with the terms of values that no earlier record had. */
-  add(record: LogRecord, onTerm: (term: number) => void): void;
-  readonly level: Column;
-  readonly event: Column;
-  readonly correlation: Column;
-  readonly scalars: ReadonlyMap<string, Column>;
-  readonly arrays: ReadonlyMap<string, Column>;
-  /** Whether some paths have no column. */
-  readonly incomplete: boolean;
-  readonly memory: number;
-}
+export type Columns = ReturnType<typeof buildColumns>;
 
-export function buildColumns(): Columns {
+export function buildColumns() {
   const [level, event, correlation] = [createColumn(), createColumn(), createColumn()];
   const scalars = new Map<string, Column>();
   const arrays = new Map<string, Column>();
@@ -81,7 +70,8 @@ export function buildColumns(): Columns {
   }
 
   return {
-    add(record, onTerm) {
+    /** Adds the next record; calls `onTerm` at least with the terms of values that no earlier record had. */
+    add(record: LogRecord, onTerm: (term: number) => void) {
       level.add(count, record.level);
       if (record.event !== undefined && event.add(count, record.event)) onTerm(eventTerm(record.event));
       if (record.correlationId !== undefined && correlation.add(count, record.correlationId))
@@ -94,6 +84,7 @@ export function buildColumns(): Columns {
     correlation,
     scalars,
     arrays,
+    /** Whether some paths have no column. */
     get incomplete() {
       return incomplete;
     },

@@ -9,19 +9,9 @@ const MAX_CHARACTERS = 40 * 1024;
 const MEMORY = { entry: 80, record: 4 };
 const INITIAL_RECORDS = 1024;
 
-export interface Column {
-  /** Per record up to the last with a value: 0 for none, else the 1-based index in `entries`. */
-  readonly at: Uint16Array;
-  readonly entries: readonly Entry[];
-  /** Exceeded its size limit; only the records have the values. */
-  readonly dropped: boolean;
-  readonly memory: number;
-  /** Sets the value of a record after all earlier ones. Returns false if the value was known. */
-  add(record: number, value: Entry): boolean;
-  drop(): void;
-}
+export type Column = ReturnType<typeof createColumn>;
 
-export function createColumn(): Column {
+export function createColumn() {
   const entryByValue = new Map<Entry, number>();
   let at = new Uint16Array(0);
   let length = 0;
@@ -48,19 +38,22 @@ export function createColumn(): Column {
   };
 
   return {
+    /** Per record up to the last with a value: 0 for none, else the 1-based index in `entries`. */
     get at() {
       return at.subarray(0, length);
     },
     get entries() {
       return entries;
     },
+    /** Exceeded its size limit; only the records have the values. */
     get dropped() {
       return dropped;
     },
     get memory() {
       return 2 * characters + MEMORY.entry * entries.length + MEMORY.record * length;
     },
-    add(record, value) {
+    /** Sets the value of a record after all earlier ones. Returns false if the value was known. */
+    add(record: number, value: Entry): boolean {
       if (dropped) return true;
       if (previous?.value === value) {
         setEntry(record, previous.entry);

@@ -23,11 +23,7 @@ export const hourId = ({ hour, producerId, audit, received }: HourKey): string =
 
 const subjectOf = ({ producerId, audit, received }: HourKey) => bucketSubject({ producerId, audit, day: received });
 
-/** Accumulates one hour's counts; ignores events up to its stored position. */
-export interface HourTally {
-  add(position: bigint, records: readonly LogRecord[]): void;
-  row(): Promise<HourRow | undefined>;
-}
+export type HourTally = Awaited<ReturnType<typeof resumeHour>>;
 
 /** Mutable, because it is updated for every record. */
 type MutableCount = { -readonly [Member in keyof HourRowCount]: HourRowCount[Member] };
@@ -37,7 +33,8 @@ export async function decryptCounts(vault: Vault, row: HourRow): Promise<readonl
   return text && JSON.parse(text.toString());
 }
 
-export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null): Promise<HourTally> {
+/** Accumulates one hour's counts; ignores events up to its stored position. */
+export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null) {
   const storedCounts = (row && (await decryptCounts(vault, row))) ?? [];
   const counts = new Map<string, MutableCount>();
   let at = row?._at.toBigInt() ?? -1n;
@@ -72,7 +69,7 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
 
   for (const each of storedCounts) count(each.level, each.event, each.count);
   return {
-    add(position, records) {
+    add(position: bigint, records: readonly LogRecord[]) {
       if (position <= at) return;
       at = position;
       total += records.length;
@@ -82,7 +79,7 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
       }
     },
 
-    async row() {
+    async row(): Promise<HourRow | undefined> {
       const sealed = await compressAndSeal(vault, subjectOf(key), JSON.stringify([...counts.values()]));
       return sealed && { _id: hourId(key), _at: longOf(at), ...key, total, detail, counts: sealed };
     },

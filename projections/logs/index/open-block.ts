@@ -17,13 +17,7 @@ export interface BatchRecord {
 }
 
 /** The block of one collection that currently receives a producer-day's small batches. */
-export interface OpenBlock {
-  /** Adds a batch; returns the block if that filled it. */
-  add(position: bigint, records: readonly BatchRecord[]): PlainBlock | undefined;
-  /** What changed since the last call. */
-  pack(): PlainBlock | undefined;
-  size(): number;
-}
+export type OpenBlock = ReturnType<typeof createOpenBlock>;
 
 /** Pieces after which a block is rewritten as one; each is compressed and encrypted separately. */
 const MAX_PIECES = 24;
@@ -81,11 +75,12 @@ interface Current {
   packed: number;
 }
 
-function createOpenBlock(owner: Owner, from: bigint, first?: Current): OpenBlock {
+function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
   let at = from;
   let current = first;
   return {
-    add(position, records) {
+    /** Adds a batch; returns the block if that filled it. */
+    add(position: bigint, records: readonly BatchRecord[]): PlainBlock | undefined {
       if (position <= at) return undefined;
       current ??= { id: blockId(position), block: buildBlock(owner.producerId), pieces: [], packed: 0 };
       for (const { record, line, index } of records) current.block.add(record, line, position, index);
@@ -96,7 +91,8 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current): OpenBlock
       return { ...full, row: { ...full.row, gathered: true } };
     },
 
-    pack() {
+    /** What changed since the last call. */
+    pack(): PlainBlock | undefined {
       if (!current || current.packed === current.block.count) return undefined;
       const { id, block } = current;
       if (current.pieces.length >= MAX_PIECES) Object.assign(current, { pieces: [], packed: 0 });
@@ -114,7 +110,7 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current): OpenBlock
       };
     },
 
-    size() {
+    size(): number {
       if (!current) return 0;
       const pieces = current.pieces.reduce((sum, piece) => sum + piece.length(), 0);
       return pieces + current.block.memory;

@@ -28,7 +28,7 @@ export function createRecordIndex({
   version,
 }: ReaderPorts): RecordIndex & { readonly caches: readonly Cache[] } {
   const blockReader = createBlockReader(db, vault);
-  const blockFinder = createBlockFinder({ db, vault, blockReader, version });
+  const blockFinder = createBlockFinder(db, vault, blockReader, version);
   const hourCache = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOUR_CACHE_BYTES });
 
   async function countsOf(name: string, row: HourRow): Promise<readonly HourRowCount[]> {

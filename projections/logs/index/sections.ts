@@ -3,7 +3,7 @@
  * load and decrypt only what they need.
  */
 import type { Vault } from '../../../application/ports/index.js';
-import type { BlockBuilder, Places } from './block.js';
+import type { BlockBuilder } from './block.js';
 import { emptyTermFilter, putTerm } from './bloom-filter.js';
 import { type Column, encodeColumn, hasSameTexts } from './column.js';
 import type { TermSet } from './term-set.js';
@@ -76,7 +76,7 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   const { columns, instants } = block;
   const sections = new Map<string, Section>();
   sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
-  sections.set(PLACES, JSON.stringify(block.places() satisfies Places));
+  sections.set(PLACES, JSON.stringify(block.places()));
   const encodeAll = (columnsByPath: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
     for (const [path, column] of columnsByPath)
       sections.set(name(path), column.dropped || encodeColumn(column, arrays));

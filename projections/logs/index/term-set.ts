@@ -1,11 +1,6 @@
 /** Insertion-ordered hash set of 32-bit terms: blocks have thousands, and each record looks up a dozen. */
 
-export interface TermSet extends Iterable<number> {
-  readonly size: number;
-  add(term: number): boolean;
-  since(from: number): Int32Array;
-  readonly memory: number;
-}
+export type TermSet = ReturnType<typeof createTermSet>;
 
 const INITIAL_SIZE = 256;
 const LOAD_FACTOR = 0.5;
@@ -13,7 +8,7 @@ const LOAD_FACTOR = 0.5;
 const GROWTH = 4;
 const HASH_MULTIPLIER = 0x9e3779b1;
 
-export function createTermSet(): TermSet {
+export function createTermSet() {
   let terms = new Int32Array(INITIAL_SIZE * LOAD_FACTOR);
   /** Slots of the hash table: 1-based index in `terms`, or 0 if free. */
   let table = new Uint32Array(INITIAL_SIZE);
@@ -41,7 +36,7 @@ export function createTermSet(): TermSet {
     get memory() {
       return terms.byteLength + table.byteLength;
     },
-    add(term) {
+    add(term: number): boolean {
       const int32 = term | 0;
       let at = find(int32);
       if (table[at] !== 0) return false;
@@ -53,7 +48,7 @@ export function createTermSet(): TermSet {
       table[at] = size;
       return true;
     },
-    since: (from) => terms.subarray(from, size),
+    since: (from: number) => terms.subarray(from, size),
     [Symbol.iterator]: () => terms.subarray(0, size).values(),
   };
 }
