@@ -1,19 +1,17 @@
 /** Manages the daily keys that visitor ids are hashed with: created on a day's first hit, destroyed after the day. */
+
 import { type AnalyticsEvent, visitorSubject } from '../../domain/analytics/catalog.js';
 import { dayOf } from '../../domain/analytics/hit.js';
 import { VISITOR_DAYS } from '../../domain/analytics/visitor-keys.js';
 import { isRejection } from '../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../command/index.js';
-import type { CommandContext, ConfirmedClock, Digester, Vault } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { ConfirmedClock, Digester, Vault } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { visitorsAggregate } from './aggregates.js';
 
-export interface VisitorKeyPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface VisitorKeyPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'context'> {
   readonly vault: Pick<Vault, 'renew' | 'digester'>;
   readonly clock: ConfirmedClock;
-  readonly context: (actor: string) => CommandContext;
 }
 
 /** Milliseconds between checks for ended days. */

@@ -1,20 +1,19 @@
 /** Retention: records `DaysExpired` for old days and deletes their rows and streams. */
+
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf, trafficStream } from '../../domain/analytics/hit.js';
 import { DAY_MS } from '../../domain/analytics/report.js';
 import { RETENTION, type Retention } from '../../domain/analytics/retention.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../command/index.js';
-import type { CommandContext, ConfirmedClock, EventLog, Position, ProjectionProgress } from '../ports/index.js';
+import type { AggregateStore, KernelPorts } from '../command/index.js';
+import type { CommandContext, ConfirmedClock, EventLog, Position } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
 import type { SiteDirectory } from './sites.js';
 
-export interface CleanupPorts {
-  readonly handle: HandleCommand;
+export interface CleanupPorts extends Pick<KernelPorts, 'handle' | 'projectionProgress'> {
   readonly clock: ConfirmedClock;
-  readonly projectionProgress: ProjectionProgress;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
   readonly retentionDays: number;

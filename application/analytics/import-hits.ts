@@ -1,4 +1,5 @@
 /** Imports hits recorded elsewhere: validates them like collected hits and stores them at their own times. */
+
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { dayOf, type ImportedHit, parseCountry, parseVisit } from '../../domain/analytics/hit.js';
 import { DAY_MS } from '../../domain/analytics/report.js';
@@ -6,18 +7,15 @@ import { RETENTION } from '../../domain/analytics/retention.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { SITES, type SitesState } from '../../domain/analytics/sites.js';
 import { clean, truncate } from '../../domain/shared/index.js';
-import type { AggregateStore } from '../command/index.js';
-import type { Clock, Derivation, UserAgentParser } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { UserAgentParser } from '../ports/index.js';
 import { retentionAggregate, sitesAggregate } from './aggregates.js';
 import { MAX_USER_AGENT } from './collect-hits.js';
 import type { HistoricalHit, StoreImportBatch } from './store-imported-hits.js';
 
-export interface ImportPorts {
-  readonly streams: AggregateStore;
+export interface ImportPorts extends Pick<KernelPorts, 'streams' | 'derivation' | 'clock'> {
   readonly agents: UserAgentParser;
-  readonly derivation: Derivation;
   readonly store: StoreImportBatch;
-  readonly clock: Clock;
   readonly retentionDays: number;
   readonly filterBots: boolean;
 }

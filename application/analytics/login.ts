@@ -12,17 +12,13 @@ import {
   usableLink,
 } from '../../domain/analytics/login.js';
 import { isEmail, isRejection, type Rejection, sameText, tidyEmail } from '../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
 import { loginAggregate } from './aggregates.js';
 
-export interface LoginPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface LoginPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   /** Whether an email, in lower case, may sign in. */
   readonly isAllowed: (email: string) => boolean;
 }

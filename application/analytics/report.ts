@@ -1,4 +1,5 @@
 /** Builds reports from daily counts, so that the cost is independent of the number of hits. */
+
 import type { DaySummary } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
 import { dayOf } from '../../domain/analytics/hit.js';
@@ -15,9 +16,10 @@ import type { Retention } from '../../domain/analytics/retention.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import type { KernelPorts } from '../command/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency } from '../consistency/index.js';
-import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
+import type { Position, ProjectionProgress } from '../ports/index.js';
 import type { SiteDirectory } from './sites.js';
 
 /** Counts for a report, by day. */
@@ -39,11 +41,9 @@ export interface DayReader {
   countBefore(day: string): Promise<number>;
 }
 
-export interface ReportPorts {
+export interface ReportPorts extends Pick<KernelPorts, 'projectionProgress' | 'clock'> {
   readonly directory: SiteDirectory;
   readonly days: DayReader;
-  readonly projectionProgress: ProjectionProgress;
-  readonly clock: Clock;
   /** Retention state from the event log: which days have expired. */
   readonly retention: () => Promise<Retention>;
   readonly retentionDays: number;

@@ -1,16 +1,16 @@
 /** Mails a sign-in link for every `LoginRequested` event of an allowed address; resumes after crashes. */
+
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
+import type { KernelPorts } from '../command/index.js';
 import { renderLinkEmail } from '../mail/link-email.js';
-import type { Derivation, Logger, Mailer } from '../ports/index.js';
+import type { Mailer } from '../ports/index.js';
 import { causedBy, type Reaction } from '../subscription/index.js';
 import type { Logins } from './login.js';
 
-export interface LoginMailPorts {
+export interface LoginMailPorts extends Pick<KernelPorts, 'derivation' | 'logger'> {
   /** If undefined, the link is logged instead. */
   readonly mailer: Mailer | undefined;
   readonly logins: Pick<Logins, 'pending' | 'record' | 'linkToken'>;
-  readonly derivation: Derivation;
-  readonly logger: Logger;
   /** Current public URL of the dashboard. */
   readonly appUrl: () => string;
   /** Aborts running deliveries; they are retried at the next start. */

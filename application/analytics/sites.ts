@@ -1,4 +1,5 @@
 /** Commands and queries of sites: create, update, delete, list. */
+
 import { type AnalyticsEvent, type catalog, siteSubject } from '../../domain/analytics/catalog.js';
 import {
   invalidSite,
@@ -17,17 +18,14 @@ import {
   sortSites,
 } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand, Handled, LoadedAggregate } from '../command/index.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports/index.js';
+import type { AggregateStore, Handled, KernelPorts, LoadedAggregate } from '../command/index.js';
+import type { CommandContext, Position, Vault } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 import { sitesAggregate } from './aggregates.js';
 
-export interface SitePorts {
-  readonly handle: HandleCommand;
+export interface SitePorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
   readonly directory: SiteDirectory;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   /** Number of days of a site with counts. */
   readonly countDays: (instance: string) => Promise<number>;
   /** URL of the service, where the tracker is loaded from. */

@@ -1,10 +1,11 @@
 /** Stores imported hits, one stream per batch, so that a batch that is imported again is detected. */
+
 import { randomUUID } from 'node:crypto';
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { dayOf, hitsCollected, requestStream, type SiteInstance } from '../../domain/analytics/hit.js';
 import { DAY_MS } from '../../domain/analytics/report.js';
-import { type EventOrigin, newEvent } from '../command/index.js';
-import type { Clock, CommandContext, Digester, EventLog } from '../ports/index.js';
+import { type EventOrigin, type KernelPorts, newEvent } from '../command/index.js';
+import type { Digester, EventLog } from '../ports/index.js';
 import { visitorOf } from './collect-hits.js';
 import type { DailyVisitorKeys } from './daily-visitor-keys.js';
 
@@ -26,13 +27,11 @@ export interface ImportBatch {
   readonly hits: readonly HistoricalHit[];
 }
 
-export interface HistoricalHitPorts {
+export interface HistoricalHitPorts extends Pick<KernelPorts, 'clock' | 'context'> {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
   readonly visitorKeys: Pick<DailyVisitorKeys, 'hasherFor'>;
   readonly origin: EventOrigin;
-  readonly clock: Clock;
   readonly retentionDays: number;
-  readonly context: (actor: string) => CommandContext;
 }
 
 export type StoreImportBatch = ReturnType<typeof createImportBatchStore>;

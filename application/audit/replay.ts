@@ -1,7 +1,8 @@
 /** Replays the event log for auditors: filtered events in log order, decrypted if their keys still exist. */
+
 import { type Catalog, serviceOf } from '../../domain/shared/index.js';
-import { readForward } from '../command/index.js';
-import type { DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
+import { type KernelPorts, readForward } from '../command/index.js';
+import type { EventLog, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 
 export interface ReplayFilter {
   readonly services: readonly string[];
@@ -17,10 +18,7 @@ export interface ReplayFilter {
   readonly after?: Position;
 }
 
-export interface ReplayPorts {
-  readonly log: EventLog;
-  readonly follow: Subscribe;
-  readonly decryptEvent: DecryptEvent;
+export interface ReplayPorts extends Pick<KernelPorts, 'log' | 'follow' | 'decryptEvent'> {
   readonly catalogs: readonly Catalog[];
 }
 

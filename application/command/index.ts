@@ -14,5 +14,6 @@ export {
 export { type Appender, createGroupCommit, type PendingEvent, StreamEndedError } from './group-commit.js';
 export { createHandleCommand, type HandleCommand } from './handle-command.js';
 export { createIdempotency, type Handled, type Idempotency, keyReused } from './idempotency.js';
+export type { KernelPorts } from './kernel-ports.js';
 export { reserveQuota } from './quota.js';
 export { PAGE_EVENTS, readBackward, readForward } from './read-stream-pages.js';

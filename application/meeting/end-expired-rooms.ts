@@ -1,7 +1,8 @@
 /** Scheduled jobs that end expired rooms and erase meetings after their retention period. */
+
 import { isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
-import type { HandleCommand } from '../command/index.js';
-import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { ConfirmedClock, Rows } from '../ports/index.js';
 import { collectFailures } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
@@ -11,10 +12,8 @@ const DAY_MS = 86_400_000;
 /** Rooms or meetings processed concurrently. */
 export const BATCH_SIZE = 50;
 
-interface SweepPorts {
-  readonly handle: HandleCommand;
+interface SweepPorts extends Pick<KernelPorts, 'handle' | 'context'> {
   readonly clock: ConfirmedClock;
-  readonly context: (actor: string) => CommandContext;
 }
 
 export interface RoomSweepPorts extends SweepPorts {

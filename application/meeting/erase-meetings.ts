@@ -1,18 +1,17 @@
 /** Erases ended meetings: records the erasure, destroys the encryption key, truncates the stream. */
+
 import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import { type AggregateStore, asEvent, type HandleCommand, readForward } from '../command/index.js';
-import type { Clock, CommandContext, EventLog, Vault } from '../ports/index.js';
+import { type AggregateStore, asEvent, type KernelPorts, readForward } from '../command/index.js';
+import type { CommandContext, EventLog, Vault } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface ErasurePorts {
-  readonly handle: HandleCommand;
+export interface ErasurePorts extends Pick<KernelPorts, 'handle' | 'clock'> {
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'read' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly clock: Clock;
 }
 
 /** Idempotent: each step may be repeated. */

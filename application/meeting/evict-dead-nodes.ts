@@ -1,23 +1,21 @@
 /** Evicts people of dead nodes: marks their connections as lost, then removes those who do not reconnect in time. */
+
 import type { LoseConnection, RemovePeopleOfNode } from '../../domain/meeting/leave.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
-import type { HandleCommand } from '../command/index.js';
+import type { KernelPorts } from '../command/index.js';
 import { createYielder } from '../concurrency/index.js';
-import type { Clock, Cluster, CommandContext, Logger } from '../ports/index.js';
+import type { Clock, Cluster, CommandContext } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface EvictionPorts {
-  readonly handle: HandleCommand;
+export interface EvictionPorts extends Pick<KernelPorts, 'handle' | 'clock' | 'logger'> {
   readonly mesh: Pick<Cluster, 'liveNodes'>;
   /** Returns the open rooms as this node knows them. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
   /** Milliseconds people of a dead node keep their places. */
   readonly returnMs: number;
-  readonly clock: Clock;
   /** Monotonic clock. */
   readonly monotonic?: Clock;
   readonly systemContext: (actor: string) => CommandContext;
-  readonly logger: Logger;
 }
 
 export const EVICTION_INTERVAL_MS = 1000;

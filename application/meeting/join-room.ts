@@ -1,11 +1,12 @@
 /** Joins a room over a socket: as a new participant, or resuming an earlier one with a resume token. */
+
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
 import { initialState, isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
-import { type AggregateStore, type HandleCommand, reserveQuota } from '../command/index.js';
-import type { Clock, CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
+import { type KernelPorts, reserveQuota } from '../command/index.js';
+import type { CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash } from './tokens.js';
@@ -50,13 +51,9 @@ export interface JoinResult<Taken extends Seat> {
   readonly position: Position;
 }
 
-export interface RoomEntryPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface RoomEntryPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'derivation' | 'clock'> {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
-  readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
-  readonly clock: Clock;
   /** Returns an open room as the relay knows it. May lag behind the event log, which decides. */
   readonly room: (roomId: string) => RoomState | undefined;
   /** Id of this process in the cluster. */

@@ -1,16 +1,14 @@
 /** Executes participants' commands in a room, and records lost connections and departures. */
+
 import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import type { HandleCommand } from '../command/index.js';
+import type { KernelPorts } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
-import { type Clock, type CommandContext, type Logger, type Position, UnavailableError } from '../ports/index.js';
+import { type CommandContext, type Position, UnavailableError } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface ParticipantActionPorts {
-  readonly handle: HandleCommand;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ParticipantActionPorts extends Pick<KernelPorts, 'handle' | 'clock' | 'logger'> {
   /** Aborted when the process stops. */
   readonly signal: AbortSignal;
 }

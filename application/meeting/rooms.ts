@@ -1,33 +1,24 @@
 /** Creates meeting rooms in advance, before anyone joins. */
+
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { roomExists } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, roomIdFromBytes } from '../../domain/meeting/room-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-request.js';
 import { isExpired, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import {
-  type AggregateStore,
-  type HandleCommand,
-  type Handled,
-  type Idempotency,
-  reserveQuota,
-} from '../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
+import { type AggregateStore, type Handled, type KernelPorts, reserveQuota } from '../command/index.js';
+import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
 import { requestAggregate, roomAggregate } from './aggregates.js';
 import type { RoomMetrics } from './room-metrics.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
-export interface MeetingRoomPorts {
-  readonly handle: HandleCommand;
+export interface MeetingRoomPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'idempotency' | 'clock'> {
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
-  readonly derivation: Derivation;
-  readonly idempotency: Idempotency;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
   readonly roomMetrics: Pick<RoomMetrics, 'emptyRooms' | 'emptyRoomsOf' | 'reserve' | 'failed'>;
-  readonly clock: Clock;
   /** Maximum number of empty rooms. */
   readonly maxLatentRooms: number;
   /** Milliseconds a disconnected participant keeps their place. */

@@ -1,21 +1,17 @@
 /** Commands of the room service: create, join, invite, post, burn. */
+
 import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import type { HandleCommand, Handled, Idempotency } from '../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
+import type { Handled, KernelPorts } from '../command/index.js';
+import type { CommandContext, EventLog, Position } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
 import { hashOf, isRoomId, type RoomSession, sessionToken } from './authenticate.js';
 
-export interface RoomPorts {
-  readonly handle: HandleCommand;
-  readonly idempotency: Idempotency;
+export interface RoomPorts extends Pick<KernelPorts, 'handle' | 'idempotency' | 'vault' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'retain'>;
-  readonly vault: Vault;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
 }
 
 export interface Newcomer {

@@ -1,19 +1,16 @@
 /** Erases a room after its end: destroys its key, tombstones its messages, records `RoomErased`. */
+
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection } from '../../domain/shared/index.js';
-import type { HandleCommand } from '../command/index.js';
-import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { EventLog, RecordedEvent } from '../ports/index.js';
 import { causedBy, type Reaction } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface ErasePorts {
-  readonly handle: HandleCommand;
+export interface ErasePorts extends Pick<KernelPorts, 'handle' | 'vault' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'tombstone'>;
-  readonly vault: Vault;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
 }
 
 type Ended = RoomsEvent<'RoomBurned' | 'RoomExpired'>;

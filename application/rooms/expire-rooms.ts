@@ -1,15 +1,13 @@
 /** Records `RoomExpired` for rooms past their end. By the clock they are closed already. */
+
 import { roomStream } from '../../domain/rooms/room.js';
-import type { HandleCommand } from '../command/index.js';
-import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import type { KernelPorts } from '../command/index.js';
+import type { ConfirmedClock } from '../ports/index.js';
 import { collectFailures } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface RoomExpiryPorts {
-  readonly handle: HandleCommand;
-  readonly rows: Rows;
+export interface RoomExpiryPorts extends Pick<KernelPorts, 'handle' | 'rows' | 'context'> {
   readonly clock: ConfirmedClock;
-  readonly context: (actor: string) => CommandContext;
 }
 
 /** Content must be deleted within a minute of the room's end (docs/guide/erasure.md). */

@@ -1,10 +1,11 @@
 /** Reads the state of a room from the read model, decrypts it, and caches the result. */
+
 import { LRUCache } from 'lru-cache';
 import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, type Participant, roomStream } from '../../domain/rooms/room.js';
 import type { Erasing, Rejection } from '../../domain/shared/index.js';
-import type { AggregateStore } from '../command/index.js';
+import type { AggregateStore, KernelPorts } from '../command/index.js';
 import {
   createFairSemaphore,
   createFreshSingleFlight,
@@ -13,7 +14,7 @@ import {
   REQUEST_MS,
 } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
-import type { Cache, Clock, Position, ProjectionProgress, RevealedEvent, Rows, Vault } from '../ports/index.js';
+import type { Cache, Position, RevealedEvent } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
@@ -56,13 +57,8 @@ export interface RoomPage extends Consistency {
   readonly json: string;
 }
 
-export interface QueryPorts {
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
-  readonly vault: Vault;
-  readonly streams: AggregateStore;
+export interface QueryPorts extends Pick<KernelPorts, 'rows' | 'projectionProgress' | 'vault' | 'streams' | 'clock'> {
   readonly shown: RoomCache;
-  readonly clock: Clock;
 }
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;

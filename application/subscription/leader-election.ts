@@ -1,6 +1,7 @@
 /** Leader election by lease: one process at a time runs a task or a scheduled job (docs/guide/many-nodes.md). */
+import type { KernelPorts } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
-import { type Lease, type Leases, type Logger, UnavailableError } from '../ports/index.js';
+import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 
 /** Task of a leader. `stop` is aborted when the lease is lost or the caller stops the task. */
 export type LeaderTask<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
@@ -91,15 +92,13 @@ export async function runAsLeader({
 /** Milliseconds between runs of a retention job. */
 export const RETENTION_EVERY_MS = 10 * 60_000;
 
-export interface PeriodicOptions {
+export interface PeriodicOptions extends Pick<KernelPorts, 'leases' | 'logger'> {
   /** `<service>.<what>`, for example `rooms.sweep`. */
   readonly name: string;
   readonly everyMs: number;
   readonly run: (stop: AbortSignal) => Promise<void>;
   /** While it returns false, another node runs the job. */
   readonly mayRun?: (() => boolean) | undefined;
-  readonly leases: Leases;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -1,8 +1,9 @@
 /** Live feed of a node: one subscription that delivers every event of its services to caches and clients. */
+
 import { type Catalog, type EventOf, type ProjectionSwitched, serviceOf } from '../../domain/shared/index.js';
-import { type AggregateStore, isEvent } from '../command/index.js';
+import { isEvent, type KernelPorts } from '../command/index.js';
 import { createYielder, estimateBytes, sleep } from '../concurrency/index.js';
-import type { DecryptEvent, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
+import type { DecryptEvent, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import type { CachingVault } from '../secrets/index.js';
 
 /** Live events of a catalog, decrypted except for large ones; without a catalog each may be encrypted or decrypted. */
@@ -26,23 +27,19 @@ export type EventHandler<Event = LiveEvent> = { handle(event: Event): void }['ha
 /** Handlers by the prefix of the events' streams, which is the name of the service, in the order of their calls. */
 export type SubscriptionTable = ReadonlyMap<string, readonly EventHandler[]>;
 
-export interface FeedOptions {
+export interface FeedOptions extends Pick<KernelPorts, 'follow' | 'decryptEvent' | 'streams' | 'logger'> {
   readonly catalogs: readonly Catalog[];
   /** By service: start of its resume window, so that clients can resume after a restart of this node. */
   readonly windows: ReadonlyMap<string, WindowStart>;
   /** End of the log before this node served requests; up to here each resume window is read separately. */
   readonly begun: Position;
   readonly saved: Pick<ResumeWindowStore, 'save'>;
-  readonly follow: Subscribe;
-  readonly decryptEvent: DecryptEvent;
   /** Decrypts events written after the start of the node. */
   readonly decryptLiveEvent: DecryptEvent;
-  readonly streams: AggregateStore;
   readonly vault: CachingVault;
   readonly subscriptions: SubscriptionTable;
   /** Called when another build of a read model becomes active. */
   readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -1,16 +1,15 @@
 /** Runs reactions (process managers): side effects of events, at least once each, never repeated by a rebuild. */
+
 import { type DomainEvent, type EventHandlers, handlerFor } from '../../domain/shared/index.js';
+import type { KernelPorts } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
 import {
   type Checkpoints,
   type CommandContext,
   type Derivation,
   type Lease,
-  type Leases,
-  type Logger,
   type Position,
   type RecordedEvent,
-  type Subscribe,
   UnavailableError,
 } from '../ports/index.js';
 import { runAsLeader } from './leader-election.js';
@@ -48,20 +47,16 @@ export const causedBy = (
   correlationId: metadata.$correlationId ?? id,
 });
 
-export interface ReactionOptions {
+export interface ReactionOptions extends Pick<KernelPorts, 'follow' | 'leases' | 'head' | 'logger'> {
   readonly service: string;
   readonly reaction: AnyReaction;
-  readonly follow: Subscribe;
   readonly checkpoints: Checkpoints;
-  readonly leases: Leases;
-  readonly head: () => Promise<Position>;
   /**
    * End of the log before this node served requests. A new reaction starts here: not with all of history, and early
    * enough for the events of the first caller.
    */
   readonly begun: Position;
   readonly reacted: (reaction: string) => void;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -1,35 +1,22 @@
 /** Projector: applies events to a group of read models, on one node at a time, under a lease. */
-import { isEvent } from '../../application/command/index.js';
+import { isEvent, type KernelPorts } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
-import type {
-  Batch,
-  Checkpoints,
-  Lease,
-  Leases,
-  Logger,
-  Position,
-  RecordedEvent,
-  Subscribe,
-} from '../../application/ports/index.js';
+import type { Batch, Checkpoints, Lease, Position, RecordedEvent } from '../../application/ports/index.js';
 import { runAsLeader } from '../../application/subscription/index.js';
 import type { ProjectionSwitched } from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
 import { awaitBuilt, dropRetired, projectorLease, RETIRE_AFTER_MS } from './build.js';
 import { type Apply, atOnceOf, type Builds, debounceMsOf, type ProjectorGroup, type ReadModel } from './projection.js';
 
-export interface ProjectorOptions {
+export interface ProjectorOptions extends Pick<KernelPorts, 'follow' | 'leases' | 'head' | 'logger'> {
   readonly group: ProjectorGroup;
-  readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
-  readonly leases: Leases;
   readonly served: Served;
-  readonly head: () => Promise<Position>;
   /** Called as soon as the rows of a projection include everything up to a position. */
   readonly advanced: (projection: string, position: Position) => void;
   /** Resolves after `ms`, or as soon as a reader waits for one of these projections. */
   readonly debounceUntilAwaited: (projections: readonly string[], ms: number) => Promise<void>;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -3,28 +3,15 @@
 import { type AuditEvent, auditEntryFor, auditStream, type ErasableFact } from '../../../domain/chat/audit-log.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
-import type {
-  Clock,
-  CommandContext,
-  Derivation,
-  Position,
-  ProjectionProgress,
-  RecordedEvent,
-  Rows,
-  Vault,
-} from '../../ports/index.js';
+import type { CommandContext, Derivation, Position, RecordedEvent, Vault } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { auditAggregate } from '../aggregates.js';
 
-export interface AuditPorts {
-  readonly handle: HandleCommand;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
+export interface AuditPorts extends Pick<KernelPorts, 'handle' | 'rows' | 'projectionProgress' | 'clock'> {
   readonly vault: Pick<Vault, 'open'>;
-  readonly clock: Clock;
 }
 
 export interface AuditEntry {

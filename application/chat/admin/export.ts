@@ -1,12 +1,13 @@
 /** Exports all chat data as streamed JSON, with one page of rows in memory at a time. */
+
 import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
 import { participantsOf } from '../../../domain/chat/events/channels.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
 import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
-import type { AggregateStore } from '../../command/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
-import type { Clock, CommandContext, Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
+import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
 import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
@@ -15,12 +16,8 @@ import { userView } from '../people/users.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 
-export interface ExportPorts {
-  readonly streams: AggregateStore;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
+export interface ExportPorts extends Pick<KernelPorts, 'streams' | 'rows' | 'projectionProgress' | 'clock'> {
   readonly vault: Pick<Vault, 'open'>;
-  readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
   readonly opened: RowMapper;
 }

@@ -3,17 +3,13 @@
 import { SETTINGS_SUBJECT } from '../../../domain/chat/events/settings.js';
 import { SETTINGS, type ServerState } from '../../../domain/chat/server-settings.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { serverAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface ServerPorts {
-  readonly handle: HandleCommand;
+export interface ServerPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admission'> {
   readonly vault: Pick<Vault, 'create'>;
-  readonly admission: Authentication;
-  readonly clock: Clock;
 }
 
 export type Server = ReturnType<typeof createServer>;

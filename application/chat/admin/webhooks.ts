@@ -5,20 +5,14 @@ import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../dom
 import { rejection } from '../../../domain/chat/rejections.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { MessageView } from '../messages/message-view.js';
 import { createMentionFinder, type Messages } from '../messages/messages.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface WebhookPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly admission: Authentication;
+export interface WebhookPorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
   readonly messages: Messages;
 }
 

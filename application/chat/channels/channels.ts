@@ -11,13 +11,13 @@ import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, userById } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand, Handled } from '../../command/index.js';
+import type { Handled } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
 export interface ChannelView {
   readonly id: string;
@@ -45,12 +45,8 @@ export function channelView(roster: RosterState, channel: Channel): ChannelView 
   };
 }
 
-export interface ChannelPorts {
-  readonly handle: HandleCommand;
+export interface ChannelPorts extends Pick<ChatPorts, 'handle' | 'derivation' | 'clock' | 'admission'> {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly admission: Authentication;
   readonly visibility: Visibility;
 }
 

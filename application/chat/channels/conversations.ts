@@ -5,7 +5,6 @@ import { conversationOf, conversationSubject, participantsOf } from '../../../do
 import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
 import {
   awaitConsistent,
   type Consistency,
@@ -13,20 +12,11 @@ import {
   type WritePositions,
   withRows,
 } from '../../consistency/index.js';
-import type {
-  Clock,
-  CommandContext,
-  Derivation,
-  EventLog,
-  Position,
-  ProjectionProgress,
-  Rows,
-  Vault,
-} from '../../ports/index.js';
+import type { CommandContext, EventLog, Position, Vault } from '../../ports/index.js';
 import { conversationAggregate, requestAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import { type AuthorView, authorView } from '../messages/message-view.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
 export interface ConversationView {
   readonly id: string;
@@ -45,15 +35,10 @@ export const conversationView = (
   return { id, participants, createdAt, lastMessageAt, otherUser: authorView(roster, other) };
 };
 
-export interface ConversationPorts {
-  readonly handle: HandleCommand;
+export interface ConversationPorts
+  extends Pick<ChatPorts, 'handle' | 'derivation' | 'clock' | 'rows' | 'projectionProgress' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly admission: Authentication;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
   readonly writePositions: WritePositions;
 }
 

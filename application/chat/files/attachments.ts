@@ -5,8 +5,8 @@ import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../do
 import { fileIdOf } from '../../../domain/chat/file-names.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { Files } from './files.js';
@@ -21,10 +21,8 @@ export interface AttachTarget {
 
 export type Attachments = ReturnType<typeof createAttachments>;
 
-export interface AttachmentPorts {
+export interface AttachmentPorts extends Pick<KernelPorts, 'handle' | 'clock'> {
   readonly files: Pick<Files, 'file' | 'image' | 'originalNameOf'>;
-  readonly handle: HandleCommand;
-  readonly clock: Clock;
 }
 
 const unknownUpload = rejection('chat/unknown-upload', 'invalid', 'attachments and images must be uploaded first');

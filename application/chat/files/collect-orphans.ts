@@ -1,19 +1,16 @@
 /** Removes files that were never attached, and leftovers of failed uploads. */
+
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { findReply } from '../../../domain/chat/thread.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { CommandContext, ConfirmedClock, FileStore, Rows } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { ConfirmedClock, FileStore } from '../../ports/index.js';
 import { collectFailures } from '../../subscription/index.js';
 import { fileAggregate, messageAggregate } from '../aggregates.js';
 
-export interface FileSweepPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
-  readonly rows: Rows;
+export interface FileSweepPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'rows' | 'context'> {
   readonly clock: ConfirmedClock;
-  readonly context: (actor: string) => CommandContext;
   readonly fileStore: FileStore;
 }
 

@@ -1,18 +1,14 @@
 /** Process manager that updates file references when messages are edited or deleted, and erases discarded files. */
+
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import type { FileCommand, ReleaseScope } from '../../../domain/chat/file.js';
-import { type AggregateStore, type HandleCommand, readForward } from '../../command/index.js';
+import { type KernelPorts, readForward } from '../../command/index.js';
 import {
-  type Clock,
-  type DecryptEvent,
-  type Derivation,
   type EventLog,
   type FileStore,
   type Position,
-  type ProjectionProgress,
   type RecordedEvent,
-  type Rows,
   UnavailableError,
   type Vault,
 } from '../../ports/index.js';
@@ -20,16 +16,13 @@ import { causedBy, type Reaction } from '../../subscription/index.js';
 import { fileAggregate } from '../aggregates.js';
 import { filesOf } from './attachments.js';
 
-export interface FileReactionPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface FileReactionPorts
+  extends Pick<
+    KernelPorts,
+    'handle' | 'streams' | 'decryptEvent' | 'rows' | 'projectionProgress' | 'derivation' | 'clock'
+  > {
   readonly log: Pick<EventLog, 'tombstone' | 'read'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly decryptEvent: DecryptEvent;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   readonly fileStore: FileStore;
 }
 

@@ -6,21 +6,15 @@ import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
 import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, FileStore, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface FilePorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface FilePorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
   readonly vault: Pick<Vault, 'create' | 'seal' | 'open'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly admission: Authentication;
   readonly visibility: Visibility;
   readonly sealedFiles: SealedFiles;
   readonly fileStore: FileStore;

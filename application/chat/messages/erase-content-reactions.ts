@@ -1,33 +1,19 @@
 /** Process managers that erase message content from the log after a deletion. */
+
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import {
-  type Clock,
-  type Derivation,
-  type EventLog,
-  type Position,
-  type ProjectionProgress,
-  type RecordedEvent,
-  type Rows,
-  UnavailableError,
-  type Vault,
-} from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import { type EventLog, type Position, type RecordedEvent, UnavailableError, type Vault } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { channelsAggregate } from '../aggregates.js';
 
-export interface EraseReactionPorts {
-  readonly handle: HandleCommand;
+export interface EraseReactionPorts
+  extends Pick<KernelPorts, 'handle' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
-  readonly head: () => Promise<Position>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
 }
 
 /** Truncates the stream of a deleted message to its deletion event; that event identifies a repeated deletion. */

@@ -9,6 +9,7 @@ import {
 } from '../../../domain/chat/events/messages.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import type { Rejection } from '../../../domain/shared/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import {
   awaitConsistent,
@@ -17,7 +18,7 @@ import {
   type WritePositions,
   withRows,
 } from '../../consistency/index.js';
-import type { Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
+import type { Position, Rows, Vault } from '../../ports/index.js';
 import type { MessageSnapshot, ReplySnapshot } from './message-view.js';
 import { parentOf, type Visibility } from './visibility.js';
 
@@ -137,9 +138,7 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
   return { messages, replies };
 }
 
-export interface PageQueryPorts {
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
+export interface PageQueryPorts extends Pick<KernelPorts, 'rows' | 'projectionProgress'> {
   readonly opened: RowMapper;
   readonly writePositions: WritePositions;
   readonly visibility: Pick<Visibility, 'locateAny'>;

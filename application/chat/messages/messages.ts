@@ -15,24 +15,18 @@ import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { findReply, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand, Idempotency } from '../../command/index.js';
 import type { WritePositions } from '../../consistency/index.js';
-import type { Clock, CommandContext, Derivation, EventLog } from '../../ports/index.js';
+import type { CommandContext, EventLog } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Authentication, Caller, ChatPorts } from '../sign-in/authenticate.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
 import { isMessageId, parentOf, type Visibility } from './visibility.js';
 
-export interface MessagePorts {
-  readonly handle: HandleCommand;
-  readonly idempotency: Idempotency;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
+export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'read'>;
-  readonly admission: Authentication;
   readonly visibility: Visibility;
   readonly prepareContent: PrepareContent;
   readonly uploads: Pick<Attachments, 'attach'>;

@@ -1,4 +1,5 @@
 /** Erases a user: appends the fact, destroys the key, tombstones the user's own streams. */
+
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { userStream } from '../../../domain/chat/password.js';
@@ -6,16 +7,14 @@ import { presenceStream } from '../../../domain/chat/presence.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
 import { sessionStream } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
 import type { Reaction } from '../../subscription/index.js';
 import { rosterAggregate } from '../aggregates.js';
 
-export interface ErasingPorts {
-  readonly handle: HandleCommand;
+export interface ErasingPorts extends Pick<KernelPorts, 'handle' | 'clock'> {
   readonly log: Pick<EventLog, 'tombstone'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly clock: Clock;
 }
 
 type UserErased = ChatEvent<'UserErased'>;

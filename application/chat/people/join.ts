@@ -1,17 +1,15 @@
 /** Adds users: by configuration, by an admin, by registration, or at the first sign-in. */
+
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER, type RosterCommand, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { Passwords } from '../sign-in/password-store.js';
 
-export interface PeoplePorts {
-  readonly handle: HandleCommand;
+export interface PeoplePorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
   readonly vault: Pick<Vault, 'create'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
 }
 
 export interface JoinResult {

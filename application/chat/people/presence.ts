@@ -11,34 +11,19 @@ import {
 } from '../../../domain/chat/presence.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
-import type {
-  Clock,
-  CommandContext,
-  EventLog,
-  Leases,
-  Logger,
-  Position,
-  ProjectionProgress,
-  Rows,
-} from '../../ports/index.js';
+import type { CommandContext, EventLog, Leases, Position } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface PresencePorts {
-  readonly handle: HandleCommand;
+export interface PresencePorts
+  extends Pick<ChatPorts, 'handle' | 'rows' | 'projectionProgress' | 'clock' | 'logger' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
-  readonly rows: Rows;
-  readonly projectionProgress: ProjectionProgress;
   readonly leases: Pick<Leases, 'holder'>;
-  readonly clock: Clock;
-  readonly admission: Authentication;
   /** Name of this node, the same after a restart. */
   readonly node: string;
   readonly systemContext: (actor: string) => CommandContext;
-  readonly logger: Logger;
   readonly graceMs?: number;
 }
 

@@ -2,12 +2,12 @@
 
 import { ROSTER, type RosterCommand, type RosterState, type User, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
+import type { Handled } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
-import type { Clock, CommandContext, Position } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
 
@@ -18,12 +18,7 @@ export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView =
   createdAt,
 });
 
-export interface UserPorts {
-  readonly handle: HandleCommand;
-  readonly idempotency: Idempotency;
-  readonly admission: Authentication;
-  readonly clock: Clock;
-}
+export type UserPorts = Pick<ChatPorts, 'handle' | 'idempotency' | 'clock' | 'admission'>;
 
 export type Users = ReturnType<typeof createUsers>;
 

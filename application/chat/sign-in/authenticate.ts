@@ -2,15 +2,16 @@
  * Authenticates callers: access tokens (signed JWTs) and refresh tokens (opaque, authenticated by a MAC), checked
  * against session and user in the log's state.
  */
+
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { rejection } from '../../../domain/chat/rejections.js';
 import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
-import type { Aggregate, AggregateStore, LoadedAggregate } from '../../command/index.js';
+import type { Aggregate, KernelPorts, LoadedAggregate } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
-import type { Cache, Clock, Derivation, Position, SignedTokens } from '../../ports/index.js';
+import type { Cache, Position, SignedTokens } from '../../ports/index.js';
 import { rosterAggregate, sessionAggregate } from '../aggregates.js';
 
 export interface Refresh {
@@ -25,10 +26,8 @@ export interface Bearer {
   readonly sessionId: string;
 }
 
-export interface TokenPorts {
+export interface TokenPorts extends Pick<KernelPorts, 'derivation' | 'clock'> {
   readonly signed: SignedTokens;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   /** Seconds an access token is valid. */
   readonly jwtExpirySeconds: number;
 }
@@ -110,10 +109,8 @@ export interface Caller {
   readonly sessionId: string;
 }
 
-export interface AuthenticationPorts {
-  readonly streams: AggregateStore;
+export interface AuthenticationPorts extends Pick<KernelPorts, 'streams' | 'clock'> {
   readonly tokens: Tokens;
-  readonly clock: Clock;
   /** Position of this node's live feed; cached aggregates are at least as new. */
   readonly feedPosition: () => Position;
 }
@@ -134,6 +131,11 @@ export interface Authentication {
     stream: string,
     seen?: Position,
   ): Promise<LoadedAggregate<S>>;
+}
+
+/** What the use cases of the chat pick their ports from. */
+export interface ChatPorts extends KernelPorts {
+  readonly admission: Authentication;
 }
 
 export const unauthorized = rejection('chat/unauthorized', 'unauthenticated', 'Sign in first');

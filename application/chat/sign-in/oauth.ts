@@ -1,31 +1,19 @@
 /** Sign-in through OAuth providers, with PKCE and a state that is valid once. */
+
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { oauthStream } from '../../../domain/chat/oauth.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type {
-  Clock,
-  CommandContext,
-  Derivation,
-  EventLog,
-  Logger,
-  OAuthClient,
-  OAuthProvider,
-  Profile,
-} from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile } from '../../ports/index.js';
 import { oauthAggregate } from '../aggregates.js';
 import { notInvited, type SignIn } from './open-session.js';
 import type { SignedIn, SignInOrigin } from './sessions.js';
 
-export interface OAuthPorts {
+export interface OAuthPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'logger'> {
   readonly providers: readonly OAuthProvider[];
   readonly client: OAuthClient;
-  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'retain'>;
   readonly signIn: SignIn;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export interface CallbackParams {

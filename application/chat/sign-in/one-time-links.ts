@@ -1,4 +1,5 @@
 /** One-time links sent by mail: request, issue, verify, use. */
+
 import { linksSubject, PURPOSES } from '../../../domain/chat/events/sign-in.js';
 import {
   type AddressState,
@@ -8,20 +9,15 @@ import {
   type Purpose,
 } from '../../../domain/chat/one-time-links.js';
 import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand, Handled } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, SignedTokens, Vault } from '../../ports/index.js';
+import type { Handled } from '../../command/index.js';
+import type { CommandContext, EventLog, Position, SignedTokens, Vault } from '../../ports/index.js';
 import { addressAggregate } from '../aggregates.js';
-import type { Authentication } from './authenticate.js';
+import type { ChatPorts } from './authenticate.js';
 
-export interface LinkPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface LinkPorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
-  readonly derivation: Derivation;
   readonly signed: SignedTokens;
-  readonly admission: Authentication;
-  readonly clock: Clock;
   readonly isInviteRequired: boolean;
   readonly magicLinkExpirySeconds: number;
   readonly inviteExpirySeconds: number;

@@ -5,23 +5,20 @@ import { rejection } from '../../../domain/chat/rejections.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
-import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
+import type { CommandContext } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
-import type { Authentication } from './authenticate.js';
+import type { ChatPorts } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 import type { Passwords, PasswordVersion } from './password-store.js';
 import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
-export interface PasswordSignInPorts {
-  readonly admission: Authentication;
+export interface PasswordSignInPorts extends Pick<ChatPorts, 'derivation' | 'clock' | 'admission'> {
   readonly join: Join;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly links: Links;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
 }
 

@@ -1,17 +1,15 @@
 /** Sets and verifies passwords of users. */
+
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
 import { passwordAggregate } from '../aggregates.js';
 
-export interface PasswordPorts {
-  readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'clock'> {
   readonly vault: Pick<Vault, 'create'>;
   readonly hashing: PasswordHashing;
-  readonly clock: Clock;
 }
 
 export interface PasswordVersion {

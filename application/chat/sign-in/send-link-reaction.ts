@@ -1,10 +1,11 @@
 /** Process manager that mails requested links, also after a crash; addresses that may not have one get no mail. */
+
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import { type EmailContent, type EmailCopy, renderLinkEmail } from '../../mail/link-email.js';
-import type { DecryptEvent, Derivation, Logger, Mailer, RecordedEvent } from '../../ports/index.js';
+import type { Mailer, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
-import type { Authentication } from './authenticate.js';
+import type { ChatPorts } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 
 export interface Templates {
@@ -12,13 +13,9 @@ export interface Templates {
   readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;
 }
 
-export interface MailPorts {
+export interface MailPorts extends Pick<ChatPorts, 'decryptEvent' | 'derivation' | 'logger' | 'admission'> {
   readonly mailer: Mailer;
   readonly links: Links;
-  readonly admission: Authentication;
-  readonly decryptEvent: DecryptEvent;
-  readonly derivation: Derivation;
-  readonly logger: Logger;
   readonly appUrl: () => string;
   /** In password mode an invite asks for a first password. */
   readonly takesPasswords: boolean;

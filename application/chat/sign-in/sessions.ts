@@ -13,21 +13,16 @@ import {
   sessionStream,
 } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection, truncate } from '../../../domain/shared/index.js';
-import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
+import type { Handled, KernelPorts } from '../../command/index.js';
+import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
-import { type Authentication, type Caller, type Tokens, unauthorized } from './authenticate.js';
+import { type Caller, type ChatPorts, type Tokens, unauthorized } from './authenticate.js';
 
-export interface SessionPorts {
-  readonly handle: HandleCommand;
-  readonly idempotency: Idempotency;
+export interface SessionPorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   readonly tokens: Tokens;
-  readonly admission: Authentication;
   readonly jwtExpirySeconds: number;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;
@@ -223,11 +218,7 @@ const logoutResult = ({ position }: Handled<unknown>) => ({
   position,
 });
 
-interface DeparturePorts {
-  readonly handle: HandleCommand;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-}
+type DeparturePorts = Pick<KernelPorts, 'handle' | 'derivation' | 'clock'>;
 
 type Departure = ChatEvent<'UserRemoved' | 'UserLeft' | 'PasswordSet'>;
 
