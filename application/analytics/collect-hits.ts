@@ -1,8 +1,9 @@
 /** Collects hits: validates, stores the accepted ones and discards the sender's identity. */
+
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { dayOf, type HitsCollected, hitsCollected, type Reason } from '../../domain/analytics/hit.js';
 import type { Site } from '../../domain/analytics/sites.js';
-import { isRejection, type Rejection, truncate } from '../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection, truncate } from '../../domain/shared/index.js';
 import { maxPosition } from '../consistency/index.js';
 import { type Clock, type Digester, type Position, UnavailableError, type UserAgentParser } from '../ports/index.js';
 import type { DailyVisitorKeys } from './daily-visitor-keys.js';
@@ -51,17 +52,9 @@ export interface CollectResult {
 /** Characters; longer user agents are truncated, as the distinctive part comes first. */
 export const MAX_USER_AGENT = 512;
 
-const invalidPayload = (detail: string): Rejection => ({
-  rejected: 'analytics/invalid-payload',
-  kind: 'invalid',
-  detail,
-});
+const invalidPayload = (detail: string): Rejection => rejection('analytics/invalid-payload', 'invalid', detail);
 
-const tooManyHits: Rejection = {
-  rejected: 'analytics/too-many-hits',
-  kind: 'limit',
-  detail: 'Too many hits from this network',
-};
+const tooManyHits = rejection('analytics/too-many-hits', 'limit', 'Too many hits from this network');
 
 export type Collect = ReturnType<typeof createHitCollector>;
 

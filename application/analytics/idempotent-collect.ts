@@ -1,6 +1,7 @@
 /** Stores collect requests with an `Idempotency-Key`, one stream each, so that only the first append succeeds. */
+
 import { type HitsCollected, requestStream } from '../../domain/analytics/hit.js';
-import type { Rejection } from '../../domain/shared/index.js';
+import { type Rejection, rejection } from '../../domain/shared/index.js';
 import { contentSeed, type EventOrigin, keyReused, newEvent } from '../command/index.js';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../ports/index.js';
 
@@ -14,11 +15,11 @@ export interface RequestPorts {
 
 const DAY_SECONDS = 86_400;
 
-const EXPIRED: Rejection = {
-  rejected: 'analytics/request-expired',
-  kind: 'gone',
-  detail: 'The Idempotency-Key was used before and its hits have expired',
-};
+const EXPIRED = rejection(
+  'analytics/request-expired',
+  'gone',
+  'The Idempotency-Key was used before and its hits have expired',
+);
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 

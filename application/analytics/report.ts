@@ -15,7 +15,7 @@ import {
 import type { Retention } from '../../domain/analytics/retention.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
-import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency } from '../consistency/index.js';
@@ -60,11 +60,11 @@ export interface ReportView extends Report {
   readonly generatedAt: string;
 }
 
-const badPeriod: Rejection = {
-  rejected: 'analytics/bad-period',
-  kind: 'invalid',
-  detail: 'start and end must be days such as 2026-11-22, in order, and at most 730 days apart',
-};
+const badPeriod = rejection(
+  'analytics/bad-period',
+  'invalid',
+  'start and end must be days such as 2026-11-22, in order, and at most 730 days apart',
+);
 
 /** Reports over more days need much memory, so their concurrency is limited; sites are queued fairly. */
 const LONG_REPORT_DAYS = 100;

@@ -1,77 +1,34 @@
 /** Settings of the analytics service. */
-import { type Rule, type Settings, tokenOf } from '../config/setting.js';
+import { boolean, integer, port, type Rule, type Settings, string, strings, tokenOf } from '../config/setting.js';
 
 export const analyticsSettings = {
-  'analytics.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 3002,
-    description: 'Port of the analytics service; 0 picks a free one',
-  },
-  'analytics.appUrl': {
-    type: 'string',
-    description: 'Public address of the analytics service, if it differs from the listening address',
-  },
+  'analytics.port': port(3002, 'Port of the analytics service; 0 picks a free one'),
+  'analytics.appUrl': string('Public address of the analytics service, if it differs from the listening address'),
   'analytics.adminToken': {
     ...tokenOf(16),
     secret: true,
     description: 'Bearer token with full access; generated if not set and the service is only reachable locally',
   },
-  'analytics.allowedEmails': {
-    type: 'array',
-    items: { type: 'string' },
-    default: [],
-    description: 'Email addresses that may sign in to the dashboard by mailed link',
-  },
-  'analytics.allowedDomains': {
-    type: 'array',
-    items: { type: 'string' },
-    default: [],
-    description: 'Domains whose email addresses may sign in by mailed link',
-  },
-  'analytics.honorDoNotTrack': {
-    type: 'boolean',
-    default: true,
-    description: 'Ignores visitors who send DNT: 1 or Sec-GPC: 1',
-  },
-  'analytics.filterBots': {
-    type: 'boolean',
-    default: false,
-    description: 'Ignores user agents that identify themselves as bots',
-  },
+  'analytics.allowedEmails': strings([], 'Email addresses that may sign in to the dashboard by mailed link'),
+  'analytics.allowedDomains': strings([], 'Domains whose email addresses may sign in by mailed link'),
+  'analytics.honorDoNotTrack': boolean(true, 'Ignores visitors who send DNT: 1 or Sec-GPC: 1'),
+  'analytics.filterBots': boolean(false, 'Ignores user agents that identify themselves as bots'),
   'analytics.countryHeader': {
     type: 'string',
     pattern: '^[A-Za-z0-9-]+$',
     form: 'the name of a header',
     description: 'Header in which a trusted proxy names the country of a visitor, such as CF-IPCountry',
   },
-  'analytics.hitsPerMinute': {
-    type: 'integer',
-    minimum: 0,
-    default: 600,
-    description:
-      'Hits per network and minute on sites without an ingest token; bursts of up to half of it; 0 for no limit',
-  },
-  'analytics.retentionDays': {
-    type: 'integer',
-    minimum: 1,
-    maximum: 36_500,
-    default: 395,
-    description: 'Days that counts are kept',
-  },
-  'analytics.storeRaw': {
-    type: 'boolean',
-    default: false,
-    description: 'Keeps single hits for some hours, for debugging',
-  },
-  'analytics.rawRetentionHours': {
-    type: 'integer',
-    minimum: 1,
+  'analytics.hitsPerMinute': integer(
+    600,
+    'Hits per network and minute on sites without an ingest token; bursts of up to half of it; 0 for no limit',
+    { minimum: 0 },
+  ),
+  'analytics.retentionDays': integer(395, 'Days that counts are kept', { maximum: 36_500 }),
+  'analytics.storeRaw': boolean(false, 'Keeps single hits for some hours, for debugging'),
+  'analytics.rawRetentionHours': integer(24, 'Hours that single hits are kept, if analytics.storeRaw is set', {
     maximum: 8760,
-    default: 24,
-    description: 'Hours that single hits are kept, if analytics.storeRaw is set',
-  },
+  }),
 } as const satisfies Settings;
 
 type Known = typeof analyticsSettings & {

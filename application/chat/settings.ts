@@ -1,23 +1,14 @@
 /** Settings of the chat service. */
 import { tidyName } from '../../domain/chat/names.js';
 import { isEmail, tidyEmail } from '../../domain/shared/index.js';
-import type { Rule, Settings, ValuesOf } from '../config/setting.js';
+import { boolean, integer, port, type Rule, type Settings, string, strings, type ValuesOf } from '../config/setting.js';
 
 const seconds = (initial: number, description: string) =>
   ({ type: 'integer', minimum: 1, maximum: 2_147_483_647, default: initial, description }) as const;
 
 export const chatSettings = {
-  'chat.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 3000,
-    description: 'Port of the chat; 0 picks a free one',
-  },
-  'chat.appUrl': {
-    type: 'string',
-    description: 'Public address of the chat, if different from the listen address; see auth.appUrl',
-  },
+  'chat.port': port(3000, 'Port of the chat; 0 picks a free one'),
+  'chat.appUrl': string('Public address of the chat, if different from the listen address; see auth.appUrl'),
   'chat.initialUser.email': {
     type: 'string',
     default: 'admin@localhost',
@@ -36,54 +27,25 @@ export const chatSettings = {
     alias: { env: 'INITIAL_USER_PASSWORD', flag: '--initialUserPassword' },
     description: 'Password of the initial admin; an existing password is kept',
   },
-  'chat.registerPerHour': {
-    type: 'integer',
-    minimum: 1,
-    default: 100,
-    description: 'Registrations per network and hour, in password mode',
-  },
-  'chat.changesPerHour': {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-    description: 'Channel and name changes per user and hour; admins are exempt',
-  },
-  'chat.uploadsPerHour': {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-    description: 'Uploads per user and hour; admins are exempt',
-  },
-  'chat.sessionsPerHour': {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-    description: 'Session starts and refreshes per user and hour',
-  },
-  'chat.messagesPerMinute': {
-    type: 'integer',
-    minimum: 0,
-    default: 120,
-    description:
-      'Messages, replies, edits, pins and reactions per user and minute, half of them in a burst; 0 for no limit',
-  },
-  'chat.webhookMessagesPerMinute': {
-    type: 'integer',
-    minimum: 0,
-    default: 60,
-    description: 'Messages per webhook and minute; 0 for no limit',
-  },
+  'chat.registerPerHour': integer(100, 'Registrations per network and hour, in password mode'),
+  'chat.changesPerHour': integer(1000, 'Channel and name changes per user and hour; admins are exempt'),
+  'chat.uploadsPerHour': integer(1000, 'Uploads per user and hour; admins are exempt'),
+  'chat.sessionsPerHour': integer(1000, 'Session starts and refreshes per user and hour'),
+  'chat.messagesPerMinute': integer(
+    120,
+    'Messages, replies, edits, pins and reactions per user and minute, half of them in a burst; 0 for no limit',
+    { minimum: 0 },
+  ),
+  'chat.webhookMessagesPerMinute': integer(60, 'Messages per webhook and minute; 0 for no limit', { minimum: 0 }),
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',
     description: 'Channel created at the first start; empty for none',
   },
-  'server.allowedOrigins': {
-    type: 'array',
-    items: { type: 'string' },
-    default: ['*'],
-    description: 'Origins allowed to call the chat (CORS); * for all, except for sign-in in dev mode',
-  },
+  'server.allowedOrigins': strings(
+    ['*'],
+    'Origins allowed to call the chat (CORS); * for all, except for sign-in in dev mode',
+  ),
   'auth.authMode': {
     type: 'string',
     enum: ['dev', 'magic-link', 'password'],
@@ -96,26 +58,13 @@ export const chatSettings = {
     secret: true,
     description: 'Key that signs tokens; generated in dev mode if not set',
   },
-  'auth.appUrl': {
-    type: 'string',
-    description: 'Public address of the application, used in links and redirects',
-  },
-  'auth.isInviteRequired': {
-    type: 'boolean',
-    default: true,
-    description: 'Only admins add users; otherwise anyone who signs in becomes a user',
-  },
+  'auth.appUrl': string('Public address of the application, used in links and redirects'),
+  'auth.isInviteRequired': boolean(true, 'Only admins add users; otherwise anyone who signs in becomes a user'),
   'auth.magicLinkExpirySeconds': seconds(900, 'Lifetime of sign-in and password reset links, in seconds'),
   'auth.inviteExpirySeconds': seconds(604_800, 'Lifetime of invites, in seconds'),
   'auth.jwtExpirySeconds': seconds(900, 'Lifetime of access tokens, in seconds'),
   'auth.refreshTokenExpirySeconds': seconds(604_800, 'Lifetime of unused sessions, in seconds'),
-  'auth.maxActiveSessions': {
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 3,
-    description: 'Maximum sessions per user; a new one ends the oldest',
-  },
+  'auth.maxActiveSessions': integer(3, 'Maximum sessions per user; a new one ends the oldest', { maximum: 100 }),
   'auth.templates.textVersion': {
     type: 'function',
     description: 'Text of the sign-in email: (magicLink, expiryMinutes) => string',
@@ -124,18 +73,13 @@ export const chatSettings = {
     type: 'function',
     description: 'HTML of the sign-in email: (magicLink, expiryMinutes) => string',
   },
-  allowDev: {
-    type: 'boolean',
-    default: false,
-    description: 'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
-  },
+  allowDev: boolean(
+    false,
+    'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
+  ),
   'email.host': { type: 'string', minLength: 1, description: 'SMTP server; if not set, no mail is sent' },
-  'email.port': { type: 'integer', minimum: 1, maximum: 65535, default: 587, description: 'SMTP port' },
-  'email.secure': {
-    type: 'boolean',
-    default: false,
-    description: 'Use implicit TLS; otherwise STARTTLS if the server offers it',
-  },
+  'email.port': integer(587, 'SMTP port', { maximum: 65535 }),
+  'email.secure': boolean(false, 'Use implicit TLS; otherwise STARTTLS if the server offers it'),
   'email.user': { type: 'string', minLength: 1, description: 'SMTP user name' },
   'email.password': { type: 'string', minLength: 1, secret: true, description: 'SMTP password' },
   'email.from': { type: 'string', minLength: 3, description: 'Sender address; default email.user' },
@@ -145,13 +89,7 @@ export const chatSettings = {
     default: 'Your sign-in link',
     description: 'Subject of the sign-in email',
   },
-  'email.maxRetries': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 100,
-    default: 8,
-    description: 'Retries of a mail that was not accepted',
-  },
+  'email.maxRetries': integer(8, 'Retries of a mail that was not accepted', { minimum: 0, maximum: 100 }),
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;

@@ -1,5 +1,5 @@
 /** Idempotent receiver: finds earlier runs of a command in the log and returns their result. */
-import type { DomainEvent, Rejection } from '../../domain/shared/index.js';
+import { type DomainEvent, type Rejection, rejection } from '../../domain/shared/index.js';
 import type { Clock, CommandContext, Position } from '../ports/index.js';
 import type { Aggregate, AggregateStore, CommandRange } from './aggregate.js';
 
@@ -83,8 +83,9 @@ export const goneRejection = ({
   termination?.rejection ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
 
 /** Rejection of a key that was used with another request (docs/guide/commands.md). */
-export const keyReused = (service: string): Rejection => ({
-  rejected: `${service}/idempotency-key-reused`,
-  kind: 'misused-key',
-  detail: 'This Idempotency-Key was used before with another request',
-});
+export const keyReused = (service: string): Rejection =>
+  rejection(
+    `${service}/idempotency-key-reused`,
+    'misused-key',
+    'This Idempotency-Key was used before with another request',
+  );

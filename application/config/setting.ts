@@ -21,6 +21,27 @@ export interface Setting {
   readonly properties?: object;
 }
 
+interface Range {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** Whole number; at least 1 unless the range says otherwise. */
+export const integer = (initial: number, description: string, range: Range = {}) =>
+  ({ type: 'integer', minimum: 1, ...range, default: initial, description }) as const;
+
+export const port = (initial: number, description: string) =>
+  integer(initial, description, { minimum: 0, maximum: 65_535 });
+
+export const boolean = (initial: boolean, description: string) =>
+  ({ type: 'boolean', default: initial, description }) as const;
+
+/** Optional text. */
+export const string = (description: string) => ({ type: 'string', description }) as const;
+
+export const strings = (initial: readonly string[], description: string) =>
+  ({ type: 'array', items: { type: 'string' }, default: initial, description }) as const;
+
 /** Characters allowed in a bearer token: those that a header transmits unchanged. */
 export const VISIBLE = '[!-~]';
 

@@ -1,14 +1,8 @@
 /** Settings of the log service. */
-import { type Rule, type Settings, tokenOf } from '../config/setting.js';
+import { boolean, integer, port, type Rule, type Settings, string, strings, tokenOf } from '../config/setting.js';
 
 export const logsSettings = {
-  'logs.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 3003,
-    description: 'Port of the log service; 0 picks a free one',
-  },
+  'logs.port': port(3003, 'Port of the log service; 0 picks a free one'),
   'logs.apiToken': {
     ...tokenOf(8),
     secret: true,
@@ -40,43 +34,16 @@ export const logsSettings = {
     items: { type: 'string' },
     description: 'Origins allowed to call the log service; default: all, or only loopback if it has no credentials',
   },
-  'logs.watch': {
-    type: 'array',
-    items: { type: 'string' },
-    default: [],
-    description: 'Directories whose *.ndjson files are ingested, including subdirectories',
-  },
-  'logs.retentionDays': {
-    type: 'integer',
-    minimum: 1,
-    default: 30,
-    description: 'Days that records are retained',
-  },
-  'logs.auditRetentionDays': {
-    type: 'integer',
-    minimum: 1,
-    default: 365,
-    description: 'Days that records with audit: true are retained',
-  },
-  'logs.queryTimeoutMs': {
-    type: 'integer',
-    minimum: 10,
-    default: 10_000,
-    description: 'Maximum duration of a log query in milliseconds',
-  },
-  allowOpen: {
-    type: 'boolean',
-    default: false,
-    description: 'Allow the log service to listen beyond loopback without credentials',
-  },
+  'logs.watch': strings([], 'Directories whose *.ndjson files are ingested, including subdirectories'),
+  'logs.retentionDays': integer(30, 'Days that records are retained'),
+  'logs.auditRetentionDays': integer(365, 'Days that records with audit: true are retained'),
+  'logs.queryTimeoutMs': integer(10_000, 'Maximum duration of a log query in milliseconds', { minimum: 10 }),
+  allowOpen: boolean(false, 'Allow the log service to listen beyond loopback without credentials'),
 } as const satisfies Settings;
 
 /** Settings of alerting; the alert policy itself is changed through the API. */
 export const alertSettings = {
-  'logs.appUrl': {
-    type: 'string',
-    description: 'Public address of the log service, sent with alerts; default: the address it listens on',
-  },
+  'logs.appUrl': string('Public address of the log service, sent with alerts; default: the address it listens on'),
   'logs.webhookSecret': {
     type: 'string',
     minLength: 16,

@@ -4,7 +4,7 @@ import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
 import { initialState, isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection, sameText } from '../../domain/shared/index.js';
 import { type KernelPorts, reserveQuota } from '../command/index.js';
 import type { CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
@@ -64,16 +64,12 @@ export interface RoomEntryPorts extends Pick<KernelPorts, 'handle' | 'streams' |
 
 export type RoomEntry = ReturnType<typeof createRoomEntry>;
 
-const invalidRoomId: Rejection = {
-  rejected: 'meeting/invalid-room-id',
-  kind: 'invalid',
-  detail: 'roomId must be 6 characters of A-Z and 0-9',
-};
-const invalidPassword: Rejection = {
-  rejected: 'meeting/invalid-password',
-  kind: 'invalid',
-  detail: `password must be at most ${PASSWORD_LENGTH} characters`,
-};
+const invalidRoomId = rejection('meeting/invalid-room-id', 'invalid', 'roomId must be 6 characters of A-Z and 0-9');
+const invalidPassword = rejection(
+  'meeting/invalid-password',
+  'invalid',
+  `password must be at most ${PASSWORD_LENGTH} characters`,
+);
 
 /** Another participant opened the room meanwhile; the join is retried. */
 const alreadyOpened: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };

@@ -2,9 +2,10 @@
  * Relays signaling messages from one participant to another. Nothing is stored; messages to absent participants
  * are dropped.
  */
+
 import { notJoined } from '../../domain/meeting/join.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
-import type { Rejection } from '../../domain/shared/index.js';
+import { type Rejection, rejection } from '../../domain/shared/index.js';
 import { createRateLimiters, createTokenBucket } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
 import type { ParticipantRef } from './chat-messages.js';
@@ -32,11 +33,7 @@ export type SignalRelay = ReturnType<typeof createSignalRelay>;
 /** Largest message of a client, plus the fields the server adds. */
 const MAX_SIGNAL_BYTES = 1024 * 1024 + 4 * 1024;
 
-const tooLarge: Rejection = {
-  rejected: 'meeting/too-large',
-  kind: 'invalid',
-  detail: 'A relayed message must be at most 1 MiB of JSON',
-};
+const tooLarge = rejection('meeting/too-large', 'invalid', 'A relayed message must be at most 1 MiB of JSON');
 
 /** Serializes a signal. Returns undefined if it is too large (`1e20` takes four times its input) or nested too deep. */
 function serialize(signal: Signal): string | undefined {

@@ -1,5 +1,5 @@
 /** Settings of the meeting service. */
-import type { Rule, Settings, ValuesOf } from '../config/setting.js';
+import { integer, port, type Rule, type Settings, string, type ValuesOf } from '../config/setting.js';
 
 const text = { type: 'string', minLength: 1 } as const;
 
@@ -11,17 +11,8 @@ const iceServer = {
 } as const;
 
 export const meetingSettings = {
-  'meeting.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 3001,
-    description: 'Port of the meeting service; 0 picks a free one',
-  },
-  'meeting.appUrl': {
-    type: 'string',
-    description: 'Public URL of the meeting service, if it differs from the listening address',
-  },
+  'meeting.port': port(3001, 'Port of the meeting service; 0 picks a free one'),
+  'meeting.appUrl': string('Public URL of the meeting service, if it differs from the listening address'),
   'meeting.iceServers': {
     type: 'array',
     items: iceServer,
@@ -45,48 +36,16 @@ export const meetingSettings = {
     secret: true,
     description: 'Secret shared with the TURN server; each client gets credentials valid for one hour',
   },
-  'meeting.maxLatentRooms': {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-    description: 'Maximum number of empty rooms created in advance',
-  },
-  'meeting.chatRetentionSeconds': {
-    type: 'integer',
-    minimum: 1,
-    default: 86_400,
-    description: 'Seconds that chat and reactions of meetings are retained',
-  },
-  'meeting.createPerMinute': {
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'Maximum meeting rooms created per client address and minute',
-  },
-  'meeting.attendanceDays': {
-    type: 'integer',
-    minimum: 1,
-    default: 30,
-    description: 'Days the attendance of a meeting stays readable after its end',
-  },
-  'meeting.connectPerMinute': {
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'Maximum meeting WebSockets opened per client address and minute',
-  },
-  'meeting.unknownPerMinute': {
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'Maximum joins of unknown meetings per client address and minute; beyond, the address has to wait',
-  },
-  'meeting.socketsPerAddress': {
-    type: 'integer',
-    minimum: 1,
-    default: 200,
-    description: 'Maximum open meeting WebSockets per client address',
-  },
+  'meeting.maxLatentRooms': integer(1000, 'Maximum number of empty rooms created in advance'),
+  'meeting.chatRetentionSeconds': integer(86_400, 'Seconds that chat and reactions of meetings are retained'),
+  'meeting.createPerMinute': integer(10, 'Maximum meeting rooms created per client address and minute'),
+  'meeting.attendanceDays': integer(30, 'Days the attendance of a meeting stays readable after its end'),
+  'meeting.connectPerMinute': integer(10, 'Maximum meeting WebSockets opened per client address and minute'),
+  'meeting.unknownPerMinute': integer(
+    10,
+    'Maximum joins of unknown meetings per client address and minute; beyond, the address has to wait',
+  ),
+  'meeting.socketsPerAddress': integer(200, 'Maximum open meeting WebSockets per client address'),
   'meeting.returnSeconds': {
     type: 'number',
     minimum: 0,

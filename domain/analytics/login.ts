@@ -1,5 +1,5 @@
 /** Login aggregate of one email: one single-use link at a time, and sessions. Stream `analytics.login-<digest>`. */
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export interface LoginLink {
@@ -53,11 +53,11 @@ const MAX_SESSIONS = 20;
 
 export const loginStream = (addressId: string): string => `analytics.login-${addressId}`;
 
-export const badLogin: Rejection = {
-  rejected: 'analytics/bad-link',
-  kind: 'unauthenticated',
-  detail: 'The link is invalid, was used or has expired',
-};
+export const badLogin = rejection(
+  'analytics/bad-link',
+  'unauthenticated',
+  'The link is invalid, was used or has expired',
+);
 
 const initialState: LoginState = { link: undefined, recent: [], sessions: [] };
 

@@ -1,5 +1,5 @@
 /** Validates and normalizes site input: id, name, domains and properties. */
-import { clean, type Rejection, truncate } from '../shared/index.js';
+import { clean, type Rejection, rejection, truncate } from '../shared/index.js';
 import { parseHost } from './host.js';
 import type { SiteFields } from './sites.js';
 
@@ -42,11 +42,7 @@ export const suggestSiteId = (name: string): string | undefined =>
       .slice(0, SITE_LIMITS.id),
   );
 
-export const invalidSite = (detail: string): Rejection => ({
-  rejected: 'analytics/invalid-site',
-  kind: 'invalid',
-  detail,
-});
+export const invalidSite = (detail: string): Rejection => rejection('analytics/invalid-site', 'invalid', detail);
 
 /** Normalizes the given fields; absent ones stay absent. */
 export function parseSiteFields(input: SiteFieldsInput): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {

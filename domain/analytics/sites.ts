@@ -1,5 +1,5 @@
 /** Aggregate of all sites and their settings, as site ids are unique. Stream `analytics.sites-main`. */
-import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export const SITES = 'analytics.sites-main';
@@ -51,21 +51,9 @@ export type SitesCommand =
 
 export type SitesEvent = AnalyticsEvent<'SiteRegistered' | 'SiteChanged' | 'SiteDeleted'>;
 
-export const siteNotFound: Rejection = {
-  rejected: 'analytics/site-not-found',
-  kind: 'not-found',
-  detail: 'Site not found',
-};
-const siteExists: Rejection = {
-  rejected: 'analytics/site-exists',
-  kind: 'invalid',
-  detail: 'A site with this id already exists',
-};
-const tooManySites: Rejection = {
-  rejected: 'analytics/too-many-sites',
-  kind: 'invalid',
-  detail: `At most ${MAX_SITES} sites are allowed`,
-};
+export const siteNotFound = rejection('analytics/site-not-found', 'not-found', 'Site not found');
+const siteExists = rejection('analytics/site-exists', 'invalid', 'A site with this id already exists');
+const tooManySites = rejection('analytics/too-many-sites', 'invalid', `At most ${MAX_SITES} sites are allowed`);
 
 /** Sorts by name, then by id. */
 export const sortSites = (sites: SitesState): readonly Site[] =>

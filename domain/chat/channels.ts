@@ -1,6 +1,6 @@
 /** Channels with their names, members and webhooks, as one aggregate. Stream `chat.channels-main`. */
 
-import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { fitName, lengthOf } from './limits.js';
 import {
@@ -11,7 +11,7 @@ import {
   updateCount,
 } from './membership-limit.js';
 import { nameKey } from './names.js';
-import { badLength, rejection } from './rejections.js';
+import { badLength } from './rejections.js';
 import {
   createWebhook,
   deleteWebhook,

@@ -1,9 +1,8 @@
 /** Direct conversation of two users; its state is only that it was started. Stream `chat.conversation-<pair>`. */
 
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { participantsOf } from './events/channels.js';
-import { rejection } from './rejections.js';
 
 export interface ConversationState {
   /** Unix ms; undefined before the start. */

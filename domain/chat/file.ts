@@ -1,10 +1,10 @@
 /** A file or image: its uploader and the messages it is attached to. Stream `chat.file-<id>`. */
 
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
 import { addCount, type Counts, countOf, noCounts } from './limits.js';
-import { atMost, rejection } from './rejections.js';
+import { atMost } from './rejections.js';
 
 /** Time an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 /** Limits the memberships of all channels together: every node keeps them in memory. */
 
+import { rejection } from '../shared/index.js';
 import { addCount, type Counts, countOf, noCounts } from './limits.js';
-import { rejection } from './rejections.js';
 
 /** Memberships of all channels. The state is cached and stored in snapshots however large it is. */
 export const MAX_MEMBERS = 1_000_000;

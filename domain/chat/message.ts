@@ -1,6 +1,6 @@
 /** A message with its reactions and thread. Stream `chat.message-<id>`. */
 
-import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, notBefore, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
 import { isDirect } from './events/channels.js';
@@ -24,7 +24,7 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
-import { atMost, rejection } from './rejections.js';
+import { atMost } from './rejections.js';
 import {
   findReply,
   noReplies,
@@ -97,11 +97,8 @@ export const MAX_CHANGES = 5000;
 export const messageNotFound = rejection('chat/message-not-found', 'not-found', 'Message not found');
 export const notAuthor = rejection('chat/not-the-author', 'forbidden', 'Only the author may do this');
 const emptyMessage = rejection('chat/empty-message', 'invalid', 'A message needs content, an attachment or an image');
-export const notInDirect = (what: string): Rejection => ({
-  rejected: 'chat/not-in-direct-messages',
-  kind: 'invalid',
-  detail: `Direct messages ${what}`,
-});
+export const notInDirect = (what: string): Rejection =>
+  rejection('chat/not-in-direct-messages', 'invalid', `Direct messages ${what}`);
 const tooManyChanges = atMost(
   'chat/too-many-changes-of-message',
   `${MAX_CHANGES} edits and pins per user in one message and its thread; post a new message`,

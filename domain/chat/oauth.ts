@@ -1,8 +1,7 @@
 /** State parameter of an OAuth sign-in, valid once. Stream `chat.oauth-<digest>`. */
 
-import type { Decider } from '../shared/index.js';
+import { type Decider, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { rejection } from './rejections.js';
 
 export interface OAuthState {
   readonly isSpent: boolean;

@@ -3,10 +3,9 @@
  * `chat.address-<digest>`.
  */
 
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { PURPOSES } from './events/sign-in.js';
-import { rejection } from './rejections.js';
 
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -1,9 +1,8 @@
 /** Password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
 
-import type { Decider } from '../shared/index.js';
+import { type Decider, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { userSubject } from './events/roster.js';
-import { rejection } from './rejections.js';
 
 /** Base64url. */
 export interface Hashed {

@@ -1,11 +1,5 @@
 /** Builds rejections of chat commands. */
-import type { Rejection } from '../shared/index.js';
-
-export const rejection = (rejected: `chat/${string}`, kind: Rejection['kind'], detail: string): Rejection => ({
-  rejected,
-  kind,
-  detail,
-});
+import { type Rejection, rejection } from '../shared/index.js';
 
 /** Rejects a command that exceeds a limit; `limit` completes the sentence "At most ...". */
 export const atMost = (rejected: `chat/${string}`, limit: string): Rejection =>

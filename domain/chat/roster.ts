@@ -1,10 +1,9 @@
 /** Users, their roles and names. Stream `chat.roster-main`. */
 
-import { type Decider, type Evolve, isEmail, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, isEmail, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
 import { freeName, nameKey, tidyName } from './names.js';
-import { rejection } from './rejections.js';
 
 export interface User {
   readonly id: string;

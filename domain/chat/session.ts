@@ -1,8 +1,7 @@
 /** Sessions of a user: limit, refresh token rotation, and end. Stream `chat.session-<userId>`. */
 
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { rejection } from './rejections.js';
 
 export interface Session {
   readonly id: string;

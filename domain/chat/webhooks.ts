@@ -1,9 +1,9 @@
 /** Webhooks let programs post to a channel; part of the channels aggregate. */
 
-import { type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Evolve, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { fitName } from './limits.js';
-import { badLength, rejection } from './rejections.js';
+import { badLength } from './rejections.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
 

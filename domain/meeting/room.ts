@@ -1,5 +1,5 @@
 /** Decider of a meeting room. Stream `meeting.room-<id>`. */
-import { type Decider, isRejection, type Rejection } from '../shared/index.js';
+import { type Decider, isRejection, type Rejection, rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import {
   admitNextWaiting,
@@ -63,11 +63,7 @@ const MAX_EVENTS: { readonly [type in RoomCommand['type']]?: number } = {
   PromoteParticipant: MODERATION_LIMIT,
 };
 
-const tooLong: Rejection = {
-  rejected: 'meeting/too-long',
-  kind: 'limit',
-  detail: 'This room has reached its event limit; create another one',
-};
+const tooLong = rejection('meeting/too-long', 'limit', 'This room has reached its event limit; create another one');
 
 /** Returns the rejection of a command that would exceed the limit. */
 function limitFor(type: RoomCommand['type'], state: RoomState): Rejection | undefined {

@@ -34,6 +34,13 @@ export interface Rejection {
   readonly retryAfterMs?: number;
 }
 
+/** `rejected`: `<service>/<reason>`; `detail`: message to the user. */
+export const rejection = (rejected: `${string}/${string}`, kind: RejectionKind, detail: string): Rejection => ({
+  rejected,
+  kind,
+  detail,
+});
+
 /** JSON data; times in Unix ms. */
 export type EventData = { readonly [member: string]: unknown };
 

@@ -26,6 +26,7 @@ export {
   ownEntry,
   type Rejection,
   type RejectionKind,
+  rejection,
   type Sealed,
   serviceOf,
 } from './decider.js';

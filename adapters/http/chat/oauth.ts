@@ -1,6 +1,7 @@
 /** Routes of signing in by OAuth providers: redirect to the provider, and callback. */
+
 import type { CallbackParams, OAuth } from '../../../application/chat/sign-in/oauth.js';
-import type { Rejection } from '../../../domain/shared/index.js';
+import { rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { RateLimit } from '../server/client-network.js';
 import { type Route, route } from '../server/route.js';
@@ -8,7 +9,7 @@ import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 
-const noProvider: Rejection = { rejected: 'chat/no-provider', kind: 'not-found', detail: 'There is no such provider' };
+const noProvider = rejection('chat/no-provider', 'not-found', 'There is no such provider');
 
 /** Paths by the names of `auth.routes`. */
 export const OAUTH_ROUTES = {

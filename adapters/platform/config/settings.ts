@@ -1,5 +1,5 @@
 /** Settings that do not belong to a single service. */
-import { type Settings, tokenOf } from '../../../application/config/setting.js';
+import { integer, port, type Settings, strings, tokenOf } from '../../../application/config/setting.js';
 import { SECRET_CHARACTERS } from '../../crypto/wrapping.js';
 
 /** Syntax of a listening address. */
@@ -52,26 +52,14 @@ export const commonSettings = {
     default: '127.0.0.1',
     description: 'Address on which a node accepts connections of other nodes, never of clients',
   },
-  'mesh.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 0,
-    description: 'Port on which a node accepts connections of other nodes; 0 picks a free one',
-  },
+  'mesh.port': port(0, 'Port on which a node accepts connections of other nodes; 0 picks a free one'),
   'mesh.address': {
     type: 'string',
     pattern: '^(?:[^\\s:/\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?$',
     form: 'a host, or host:port; IPv6 in brackets',
     description: 'Address that other nodes connect to; default mesh.host and its port',
   },
-  'operations.port': {
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
-    default: 3009,
-    description: 'Port for health, metrics and projections; 0 picks a free one',
-  },
+  'operations.port': port(3009, 'Port for health, metrics and projections; 0 picks a free one'),
   'operations.token': {
     ...tokenOf(16),
     secret: true,
@@ -89,16 +77,9 @@ export const commonSettings = {
     default: 'auto',
     description: 'auto is pretty on a terminal and json elsewhere',
   },
-  'server.connections': {
-    type: 'integer',
-    minimum: 1,
-    default: 10_000,
-    description: 'Maximum client connections to all services; fewer if the limit of open files is low',
-  },
-  'server.trustedProxies': {
-    type: 'array',
-    items: { type: 'string' },
-    default: [],
-    description: 'Addresses and CIDR blocks of proxies whose X-Forwarded-For is trusted',
-  },
+  'server.connections': integer(
+    10_000,
+    'Maximum client connections to all services; fewer if the limit of open files is low',
+  ),
+  'server.trustedProxies': strings([], 'Addresses and CIDR blocks of proxies whose X-Forwarded-For is trusted'),
 } as const satisfies Settings;

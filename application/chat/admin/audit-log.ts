@@ -1,8 +1,7 @@
 /** Writes and reads the audit log. */
 
 import { type AuditEvent, auditEntryFor, auditStream, type ErasableFact } from '../../../domain/chat/audit-log.js';
-import { rejection } from '../../../domain/chat/rejections.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';

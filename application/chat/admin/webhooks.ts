@@ -2,9 +2,8 @@
 
 import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';

@@ -8,9 +8,8 @@ import {
   channelsFor,
 } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, userById } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { isRejection, rejection } from '../../../domain/shared/index.js';
 import type { Handled } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
 import type { CommandContext, Position, Vault } from '../../ports/index.js';

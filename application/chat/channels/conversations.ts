@@ -2,9 +2,8 @@
 
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation.js';
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/channels.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { isRejection, rejection } from '../../../domain/shared/index.js';
 import {
   awaitConsistent,
   type Consistency,

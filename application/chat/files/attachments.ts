@@ -3,8 +3,7 @@
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
-import { rejection } from '../../../domain/chat/rejections.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';

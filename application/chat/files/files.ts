@@ -5,7 +5,7 @@ import { type FileEvent, type FileState, fileNotFound, type Holder } from '../..
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
 import { findReply } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
@@ -46,11 +46,7 @@ export interface Download {
   read(from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
-const invalid = (rejected: string, detail: string): Rejection => ({
-  rejected: `chat/${rejected}`,
-  kind: 'invalid',
-  detail,
-});
+const invalid = (rejected: string, detail: string): Rejection => rejection(`chat/${rejected}`, 'invalid', detail);
 const badName = invalid('bad-file-name', 'filename must be 1 to 255 characters');
 const unknownType = (purpose: Purpose) =>
   invalid(

@@ -7,8 +7,7 @@ import {
   messageSubject,
   type Thread,
 } from '../../../domain/chat/events/messages.js';
-import { rejection } from '../../../domain/chat/rejections.js';
-import type { Rejection } from '../../../domain/shared/index.js';
+import { type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import {

@@ -12,9 +12,8 @@ import {
 } from '../../../domain/chat/message.js';
 import { mentionsOf } from '../../../domain/chat/names.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { findReply, threadOf } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';

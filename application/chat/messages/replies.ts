@@ -11,9 +11,8 @@ import {
   notAuthor,
   notInDirect,
 } from '../../../domain/chat/message.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { findReply, replyChanged, threadOf } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import { isEvent, readBackward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { type CommandContext, type DecryptEvent, UnavailableError } from '../../ports/index.js';

@@ -2,10 +2,9 @@
 
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
-import type { Rejection } from '../../../domain/shared/index.js';
+import { type Rejection, rejection } from '../../../domain/shared/index.js';
 import { serializeList, sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { awaitConsistent, maxPosition } from '../../consistency/index.js';
 import type { Position, ProjectionProgress } from '../../ports/index.js';

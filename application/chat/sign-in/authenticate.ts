@@ -5,10 +5,9 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
-import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
+import { type DomainEvent, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { Aggregate, KernelPorts, LoadedAggregate } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, Position, SignedTokens } from '../../ports/index.js';

@@ -1,6 +1,6 @@
 /** Settings of sign-in through OAuth providers. */
 import { readUrl } from '../../../domain/shared/index.js';
-import type { Rule, Settings, ValuesOf } from '../../config/setting.js';
+import { integer, type Rule, type Settings, type ValuesOf } from '../../config/setting.js';
 
 const idOf = (name: string) =>
   ({
@@ -51,12 +51,7 @@ export const oauthSettings = {
     description:
       'Other providers: [{id, name, authorizationUrl, tokenUrl, userInfoUrl, clientId, clientSecret, redirectUri, scopes, authorizationParams}]',
   },
-  'oauth.maxAttempts': {
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'OAuth sign-ins per network and 15 minutes',
-  },
+  'oauth.maxAttempts': integer(10, 'OAuth sign-ins per network and 15 minutes'),
 } as const satisfies Settings;
 
 export const PRESET_IDS = ['google', 'microsoft', 'github', 'gitlab'] as const;

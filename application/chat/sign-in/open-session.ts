@@ -1,8 +1,7 @@
 /** Opens a session for an authenticated email: finds or creates the user. */
 
-import { rejection } from '../../../domain/chat/rejections.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
-import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
+import { isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';

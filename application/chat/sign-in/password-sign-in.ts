@@ -1,9 +1,8 @@
 /** Password sign-in, registration, and setting a password by link or by an admin. */
 
 import { badLink } from '../../../domain/chat/one-time-links.js';
-import { rejection } from '../../../domain/chat/rejections.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
-import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
+import { isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
