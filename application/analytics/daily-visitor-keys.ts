@@ -28,10 +28,7 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
   async function open(day: string): Promise<Digester | undefined> {
     const subject = visitorSubject({ day });
     // The key must exist before the event. Replaces a key that a clock running ahead has destroyed too early.
-    const createKey = async () => {
-      await vault.renew(subject);
-      return undefined;
-    };
+    const createKey = () => vault.renew(subject);
     const now = clock.now();
     const command = { type: 'OpenVisitorDay' as const, day, before: dayOf(now - GRACE_MS), now };
     const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'), createKey);

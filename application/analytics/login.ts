@@ -61,7 +61,6 @@ export function createLogins(ports: LoginPorts) {
       vault.renew(loginsSubject({ expiresAt })),
       isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS }) : undefined,
     ]);
-    return undefined;
   };
 
   return {

@@ -72,10 +72,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     if (isRejection(tokenHash)) return tokenHash;
     const instance = derivation.id('analytics.site', context.commandId);
     // Events are encrypted, so the site's key must exist before the first event.
-    const createKey = async () => {
-      await vault.create(siteSubject({ instance }));
-      return undefined;
-    };
+    const createKey = () => vault.create(siteSubject({ instance }));
     const { name = siteId, domains = [], allowedEventProperties = [] } = fields;
     const attributes = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
     const command = { type: 'RegisterSite' as const, ...attributes, now: clock.now() };

@@ -38,15 +38,7 @@ export interface PendingEvent {
   readonly bytes: number;
 }
 
-export interface Appender {
-  /**
-   * Appends events in order. Resolves with the position of the last once all are flushed; throws `UnavailableError`,
-   * or `StreamEndedError` if retention has ended the stream.
-   */
-  append(stream: string, events: readonly PendingEvent[]): Promise<Position>;
-  /** Bytes of events that are queued or being appended. */
-  waitingBytes(): number;
-}
+export type Appender = ReturnType<typeof createGroupCommit>;
 
 export interface GroupCommitOptions {
   readonly log: EventLog;
@@ -71,12 +63,16 @@ interface Queue {
   commits: number;
 }
 
-export function createGroupCommit({ log, logger, appended, blocking }: GroupCommitOptions): Appender {
+export function createGroupCommit({ log, logger, appended, blocking }: GroupCommitOptions) {
   const queues = new Map<string, Queue>();
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
-  const append: Appender['append'] = (stream, events) =>
+  /**
+   * Appends events in order. Resolves with the position of the last once all are flushed; throws `UnavailableError`,
+   * or `StreamEndedError` if retention has ended the stream.
+   */
+  const append = (stream: string, events: readonly PendingEvent[]): Promise<Position> =>
     events.length === 0
       ? Promise.resolve(0n)
       : new Promise((resolvePromise, rejectPromise) => {
@@ -195,6 +191,7 @@ export function createGroupCommit({ log, logger, appended, blocking }: GroupComm
 
   return {
     append,
+    /** Bytes of events that are queued or being appended. */
     waitingBytes: () => waitingBytes,
   };
 }

@@ -29,7 +29,7 @@ import { goneRejection, type Handled, type Idempotency } from './idempotency.js'
  * later, turns out to be a repetition, or is never appended.
  *
  * @param beforeAppend Runs once, after the charge and before the first append. Creates prerequisites such as an
- * encryption key; may reject. Not run for rejections, no-ops and repetitions, except for a command that creates its
+ * encryption key; may resolve to a rejection. Not run for rejections, no-ops and repetitions, except for a command that creates its
  * stream, where only the append detects the repetition.
  */
 export type HandleCommand = <S, C, E extends DomainEvent>(
@@ -37,7 +37,7 @@ export type HandleCommand = <S, C, E extends DomainEvent>(
   stream: string,
   command: C,
   context: CommandContext,
-  beforeAppend?: () => Promise<Rejection | undefined>,
+  beforeAppend?: () => Promise<unknown>,
 ) => Promise<Handled<S, E> | Rejection>;
 
 const ATTEMPTS = 10;
@@ -185,7 +185,7 @@ type Step = () => Promise<Rejection | undefined>;
  */
 async function withQuota<Outcome extends Rejection | { readonly repeated: boolean }>(
   quota: Quota | undefined,
-  beforeAppend: Step | undefined,
+  beforeAppend: (() => Promise<unknown>) | undefined,
   run: (charge: Step) => Promise<Outcome>,
 ): Promise<Outcome> {
   let isCharged = false;
@@ -200,7 +200,7 @@ async function withQuota<Outcome extends Rejection | { readonly repeated: boolea
     }
     if (!isFinal) {
       const refusal = await beforeAppend?.();
-      if (refusal) return refusal;
+      if (isRejection(refusal)) return refusal;
       isFinal = true;
     }
     return undefined;

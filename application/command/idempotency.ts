@@ -21,28 +21,19 @@ export interface IdempotencyOptions {
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
-export interface Idempotency {
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+export function createIdempotency({ streams, clock, appended }: IdempotencyOptions) {
   /**
    * Returns the result of a command that is in its stream already; rejects a key that was used for another request.
    * Once the subject has ended, returns its rejection, except to the command that ended it.
    */
-  replayResult<S, C, E extends DomainEvent>(
+  async function replayResult<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     context: CommandContext,
     previousRun: CommandRange,
-  ): Promise<Handled<S, E> | Rejection>;
-
-  /** Finds the result of a command; undefined if it never ran or had no key. Writes nothing. */
-  findResult<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    context: CommandContext,
-  ): Promise<Handled<S, E> | Rejection | undefined>;
-}
-
-export function createIdempotency({ streams, clock, appended }: IdempotencyOptions): Idempotency {
-  const replayResult: Idempotency['replayResult'] = async (kind, stream, context, previousRun) => {
+  ): Promise<Handled<S, E> | Rejection> {
     const events = await streams.eventsOfCommand(kind, stream, previousRun);
     const last = events.at(-1);
     if (!last) return goneRejection(kind);
@@ -54,7 +45,7 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
     // This run may have written them in an attempt without an answer: the caller's next read must include them.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
-  };
+  }
 
   /** Reads the log, because another node may have just ended the subject. */
   async function hasEnded<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
@@ -66,7 +57,8 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
 
   return {
     replayResult,
-    async findResult(kind, stream, context) {
+    /** Finds the result of a command; undefined if it never ran or had no key. Writes nothing. */
+    async findResult<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string, context: CommandContext) {
       const { commandId } = context;
       const previousRun =
         streams.cached(kind, stream)?.keyed.get(commandId) ?? (await streams.reload(kind, stream)).keyed.get(commandId);

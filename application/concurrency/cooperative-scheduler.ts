@@ -3,19 +3,11 @@
 /** Milliseconds of a slice; far below the 20 ms that the event loop may be blocked (docs/guide/bounds.md). */
 const SLICE_MS = 8;
 
-/** Jobs that share one slice per round of the event loop. */
-export interface SliceQueue {
-  /** Whether the current slice is used up. Cheap enough to call for every record. */
-  sliceExpired(): boolean;
-  /**
-   * Resolves when the caller may run again. Waiters are resumed first-in, first-out, one per round of the event loop:
-   * resuming all in one round would block the loop for one slice each.
-   */
-  nextSlice(): Promise<void>;
-}
-
-/** Creates a queue of its own, for jobs that must not wait behind those of other queues. */
-export function createSliceQueue(): SliceQueue {
+/**
+ * Creates a queue of jobs that share one slice per round of the event loop, and do not wait behind those of other
+ * queues.
+ */
+export function createSliceQueue() {
   const waiters: (() => void)[] = [];
   let startedAt = 0;
 
@@ -26,9 +18,14 @@ export function createSliceQueue(): SliceQueue {
   }
 
   return {
+    /** Whether the current slice is used up. Cheap enough to call for every record. */
     sliceExpired: () => performance.now() - startedAt > SLICE_MS,
+    /**
+     * Resolves when the caller may run again. Waiters are resumed first-in, first-out, one per round of the event loop:
+     * resuming all in one round would block the loop for one slice each.
+     */
     nextSlice: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         waiters.push(resolve);
         if (waiters.length === 1) setImmediate(startSlice);
       }),

@@ -176,10 +176,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
   async function recordRequest(roomId: string, meetingId: string, context: CommandContext) {
     const { quota: _, ...unchargedContext } = context;
     const stream = requestStream(derivation.id('meeting.request', context.commandId));
-    const retainStream = async () => {
-      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
-      return undefined;
-    };
+    const retainStream = () => log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
     const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
     const outcome = await handle(requestAggregate, stream, command, unchargedContext, retainStream);
     return isRejection(outcome) ? outcome : undefined;

@@ -42,11 +42,8 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
   ): Promise<CommandResult<JoinResult> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
     // Events are encrypted, so the room's key must exist before the first event.
-    const prepare = async () => {
-      const retained = log.retain(messagesStream(roomId), { maxCount: MAX_MESSAGES });
-      await Promise.all([vault.create(roomStream(roomId)), retained]);
-      return undefined;
-    };
+    const prepare = () =>
+      Promise.all([vault.create(roomStream(roomId)), log.retain(messagesStream(roomId), { maxCount: MAX_MESSAGES })]);
     return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context, prepare);
   }
 
@@ -59,7 +56,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
       | { type: 'JoinRoom'; roomId: string; inviteHash: string },
     newcomer: Newcomer,
     context: CommandContext,
-    before?: () => Promise<undefined>,
+    before?: () => Promise<unknown>,
   ): Promise<CommandResult<JoinResult> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
@@ -70,10 +67,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
     if (isRejection(outcome)) return outcome;
     const { expiresAt, participants } = await outcome.state();
     const view = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
-    return {
-      body: { roomId, participantId, sessionToken: token, ...view },
-      position: outcome.position,
-    };
+    return { body: { roomId, participantId, sessionToken: token, ...view }, position: outcome.position };
   }
 
   async function invite(
@@ -107,10 +101,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
     // A repeated command answers with the time of the event that its first run wrote.
     const { createdAt } = posted.data;
     const ids = { id: messageId, roomId, senderId: participant.id };
-    return {
-      body: messageView({ ...ids, createdAt, expiresAt, envelope }),
-      position: outcome.position,
-    };
+    return { body: messageView({ ...ids, createdAt, expiresAt, envelope }), position: outcome.position };
   }
 
   /** Keyed digest: reveals nothing about an erased envelope. Short, as 1000 are kept per room. */

@@ -15,11 +15,6 @@ export interface ServerPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admis
 export type Server = ReturnType<typeof createServer>;
 
 export function createServer({ handle, vault, admission, clock }: ServerPorts) {
-  async function createKey() {
-    await vault.create(SETTINGS_SUBJECT);
-    return undefined;
-  }
-
   return {
     async settings(seen?: Position): Promise<CommandResult<ServerState>> {
       const { state, position } = await admission.load(serverAggregate, SETTINGS, seen);
@@ -29,7 +24,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     /** `by` must be an admin. */
     async rename(name: string, by: string, context: CommandContext): Outcome<ServerState> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
-      const outcome = await handle(serverAggregate, SETTINGS, command, context, createKey);
+      const outcome = await handle(serverAggregate, SETTINGS, command, context, () => vault.create(SETTINGS_SUBJECT));
       if (isRejection(outcome)) return outcome;
       return { body: { name: (await outcome.state()).name }, position: outcome.position };
     },

@@ -90,10 +90,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
   ) {
     const channelId = derivation.id('chat.channel', context.commandId);
     // The key must exist before the event can be sealed.
-    const createKey = async () => {
-      await vault.create(channelSubject({ channelId }));
-      return undefined;
-    };
+    const createKey = () => vault.create(channelSubject({ channelId }));
     const command = { type: 'CreateChannel' as const, channelId, ...fields, now: clock.now() };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context, createKey);
     return isRejection(outcome) ? outcome : { channelId, outcome };

@@ -72,12 +72,8 @@ export function createConversations(ports: ConversationPorts) {
     const keyMisuse = context.fingerprint === undefined ? undefined : await recordRequest(id, userId, context);
     if (keyMisuse) return keyMisuse;
     const stream = conversationSubject(id);
-    const createKey = async () => {
-      await vault.create(stream);
-      return undefined;
-    };
     const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
-    const outcome = await handle(conversationAggregate, stream, command, context, createKey);
+    const outcome = await handle(conversationAggregate, stream, command, context, () => vault.create(stream));
     if (isRejection(outcome)) return outcome;
     for (const each of [userId, targetUserId]) writePositions.note(conversationListKey(each), outcome.position);
     const { startedAt: createdAt = 0 } = await outcome.state();
@@ -91,10 +87,7 @@ export function createConversations(ports: ConversationPorts) {
   /** Rejects an idempotency key that started another conversation. The stream is named by the key alone. */
   async function recordRequest(conversationId: string, by: string, context: CommandContext) {
     const stream = requestStream(derivation.id('chat.request', context.commandId));
-    const setRetention = async () => {
-      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
-      return undefined;
-    };
+    const setRetention = () => log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
     const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
     const outcome = await handle(requestAggregate, stream, command, context, setRetention);
     return isRejection(outcome) ? outcome : undefined;

@@ -71,7 +71,6 @@ export function createPresence(ports: PresencePorts) {
     const limitStream = async () => {
       // Frequent changes must not fill the log.
       if ((await admission.load(presenceAggregate, stream)).revision < 0) await log.retain(stream, { maxCount: 1 });
-      return undefined;
     };
     return handle(presenceAggregate, stream, command, context, limitStream);
   }

@@ -98,10 +98,7 @@ export function createOAuth(ports: OAuthPorts) {
     const stateId = derivation.id('chat.oauth', state);
     const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };
     const stream = oauthStream(stateId);
-    const setRetention = async () => {
-      await log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
-      return undefined;
-    };
+    const setRetention = () => log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
     const spent = await handle(oauthAggregate, stream, spend, context, setRetention);
     if (isRejection(spent)) return { failure: 'invalid_state' };
     if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };

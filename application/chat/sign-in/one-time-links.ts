@@ -81,7 +81,6 @@ export function createOneTimeLinks(ports: LinkPorts) {
         vault.renew(linksSubject({ expiresAt })),
         isNew ? log.retain(stream, { maxAgeSeconds: longest + DAY_SECONDS }) : undefined,
       ]);
-      return undefined;
     };
     const outcome = await handle(addressAggregate, stream, command, context, createKeyAndRetention);
     return isRejection(outcome) ? outcome : { position: outcome.position };

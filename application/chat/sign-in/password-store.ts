@@ -33,10 +33,7 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
       context: CommandContext,
     ): Promise<PasswordVersion | Rejection> {
       const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
-      const createKey = async () => {
-        await vault.create(userSubject({ userId }));
-        return undefined;
-      };
+      const createKey = () => vault.create(userSubject({ userId }));
       const outcome = await handle(passwordAggregate, userStream(userId), command, context, createKey);
       return isRejection(outcome) ? outcome : { setAt: outcome.position };
     },

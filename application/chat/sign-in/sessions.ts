@@ -80,7 +80,6 @@ export function createSessions(ports: SessionPorts) {
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
     if (longest < lifeMs) await log.retain(stream, { maxAgeSeconds, maxCount: SESSION_EVENTS });
-    return undefined;
   };
 
   async function issueTokens(
