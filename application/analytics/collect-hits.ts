@@ -156,11 +156,7 @@ export function createHitCollector(ports: CollectPorts) {
    * Finds the result of the request's first run: hits ignored now may have been accepted before the site was changed.
    * Senders with a privacy signal are ignored every time and never looked up.
    */
-  async function findPreviousResult(
-    outcomes: readonly (HitVerdict | InvalidItem)[],
-    sender: Sender,
-    now: number,
-  ): Promise<Position | undefined | Rejection> {
+  async function findPreviousResult(outcomes: readonly (HitVerdict | InvalidItem)[], sender: Sender, now: number) {
     if (!sender.hasIdempotencyKey || sender.privacySignal || outcomes.length === 0) return undefined;
     const hash = sender.token === undefined ? await visitorKeys.hasherFor(dayOf(now)) : undefined;
     const found = await requests.find(contextOf(sender, hash));

@@ -76,12 +76,7 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBat
   let ended = retention.initialState;
 
   /** Adds the hits of a request. Resolves when they are flushed; rejects with `UnavailableError`. */
-  function add(
-    site: SiteInstance,
-    now: number,
-    visitorHits: readonly VisitorHit[],
-    correlationId: string,
-  ): Promise<Position> {
+  function add(site: SiteInstance, now: number, visitorHits: readonly VisitorHit[], correlationId: string) {
     const stream = trafficStream(site.instance, dayOf(now));
     const batch = batches.get(stream) ?? openBatch(stream, site, now, correlationId);
     for (const { hit, visitor } of visitorHits) {

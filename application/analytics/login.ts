@@ -67,10 +67,7 @@ export function createLogins(ports: LoginPorts) {
     linkToken,
 
     /** Requests a link. Behaves alike for every email. `isLimited`: too many requests, so no link is mailed. */
-    async request(
-      address: string,
-      context: CommandContext,
-    ): Promise<{ position: Position; isLimited: boolean } | Rejection> {
+    async request(address: string, context: CommandContext) {
       const email = tidyEmail(address).slice(0, MAX_EMAIL_LENGTH);
       const addressId = derivation.id('analytics.address', email);
       const linkId = derivation.id('analytics.link', context.commandId);

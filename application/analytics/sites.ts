@@ -97,10 +97,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
   }
 
   /** Resolves when the event is stored and the key is destroyed; a reaction erases the rest. */
-  async function remove(
-    id: string,
-    context: CommandContext,
-  ): Promise<CommandResult<{ readonly id: string; readonly days: number }> | Rejection> {
+  async function remove(id: string, context: CommandContext) {
     const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId]))(siteId);

@@ -1,6 +1,6 @@
 /** Aggregates of the chat: deciders with their stream options; seeding and erasing what is cached of them. */
 import { audit } from '../../domain/chat/audit-log.js';
-import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
+import { catalog } from '../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsState, channels } from '../../domain/chat/channels.js';
 import { conversation, request } from '../../domain/chat/conversation.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
@@ -12,16 +12,10 @@ import { presence } from '../../domain/chat/presence.js';
 import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { SESSION_EVENTS, session, sessionStream } from '../../domain/chat/session.js';
-import type { Decider } from '../../domain/shared/index.js';
-import type { Aggregate, AggregateStore } from '../command/index.js';
+import { type AggregateStore, aggregatesOf } from '../command/index.js';
 import { aggregateAt, type LiveEvent, type StreamCursors } from '../subscription/index.js';
 
-function aggregate<State, Command, Event extends ChatEvent>(
-  decider: Decider<State, Command, Event>,
-  options: Omit<Aggregate<State, Command, Event>, 'decider' | 'catalog'> = {},
-): Aggregate<State, Command, Event> {
-  return { catalog, decider, ...options };
-}
+const aggregate = aggregatesOf(catalog);
 
 export const rosterAggregate = aggregate(roster);
 export const passwordAggregate = aggregate(password);

@@ -1,5 +1,5 @@
 /** Types of aggregates: how one is defined, what is loaded of it, and the store that loads it. */
-import type { Catalog, Decider, DomainEvent, EventSpec, Rejection } from '../../domain/shared/index.js';
+import type { Catalog, Decider, DomainEvent, EventOf, EventSpec, Rejection } from '../../domain/shared/index.js';
 import type { Cache, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
 
 /** Definition of an aggregate: its decider, its events and the retention of its streams. */
@@ -20,6 +20,19 @@ export interface Aggregate<State, Command, Event extends DomainEvent> {
   /** Whether a command creates its stream, with a derived id: nothing is read, and a repetition conflicts on append. */
   creates?(command: Command): boolean;
 }
+
+/** Returns the function that defines the aggregates of a service. */
+export const aggregatesOf =
+  <C extends Catalog>(catalog: C) =>
+  <State, Command, Event extends EventOf<C, keyof C['events'] & string>>(
+    decider: Decider<State, Command, Event>,
+    options: Omit<Aggregate<State, Command, Event>, 'decider' | 'catalog'> = {},
+  ): Aggregate<State, Command, Event> => ({
+    // Contains every event of the service.
+    catalog: catalog as unknown as Aggregate<State, Command, Event>['catalog'],
+    decider,
+    ...options,
+  });
 
 export interface Termination<State> {
   /** Result of every command after the end, or once the stream is deleted. */

@@ -1,5 +1,11 @@
 /** Handles commands: loads the aggregate, decides, appends with optimistic concurrency and idempotency. */
-export type { Aggregate, AggregateStore, CommandRange, LoadedAggregate } from './aggregate.js';
+export {
+  type Aggregate,
+  type AggregateStore,
+  aggregatesOf,
+  type CommandRange,
+  type LoadedAggregate,
+} from './aggregate.js';
 export { createAggregateStore, recordCommand } from './aggregate-store.js';
 export {
   asEvent,

@@ -1,3 +1,4 @@
+/** Ports that use cases take from the kernel. */
 import type {
   Clock,
   CommandContext,

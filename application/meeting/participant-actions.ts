@@ -2,21 +2,15 @@
 
 import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
 import { roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import { isRejection } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
-import { type CommandContext, type Position, UnavailableError } from '../ports/index.js';
+import { type CommandContext, UnavailableError } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
 export interface ParticipantActionPorts extends Pick<KernelPorts, 'handle' | 'clock' | 'logger'> {
   /** Aborted when the process stops. */
   readonly signal: AbortSignal;
-}
-
-/** Outcome of a command; `changed` is false if the state was the requested one already. */
-export interface ActionResult {
-  readonly changed: boolean;
-  readonly position: Position;
 }
 
 /** A participant's seat in a room. */
@@ -34,10 +28,7 @@ const RETRY_MS = 1000;
 
 export function createParticipantActions({ handle, clock, logger, signal }: ParticipantActionPorts) {
   /** Throws `UnavailableError`. */
-  async function execute(
-    command: WithoutTime<ParticipantCommand>,
-    context: CommandContext,
-  ): Promise<ActionResult | Rejection> {
+  async function execute(command: WithoutTime<ParticipantCommand>, context: CommandContext) {
     const { roomId, by } = command;
     const timedCommand = { ...command, now: clock.now() } as ParticipantCommand;
     const outcome = await handle(roomAggregate, roomStream(roomId), timedCommand, { ...context, actor: by });

@@ -7,7 +7,7 @@ import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-reques
 import { isExpired, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import { type AggregateStore, type Handled, type KernelPorts, reserveQuota } from '../command/index.js';
-import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
+import type { CommandContext, EventLog, Vault } from '../ports/index.js';
 import { requestAggregate, roomAggregate } from './aggregates.js';
 import type { RoomMetrics } from './room-metrics.js';
 import type { RoomPasswords } from './room-passwords.js';
@@ -36,14 +36,6 @@ export interface RoomInput {
   readonly scheduledEnd?: number | undefined;
 }
 
-export interface CreatedRoom {
-  readonly roomId: string;
-  readonly creatorToken: string;
-  readonly title?: string | undefined;
-  readonly scheduledStart?: number | undefined;
-  readonly scheduledEnd?: number | undefined;
-}
-
 export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 
 export const roomLimitReached: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
@@ -62,11 +54,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
    * Creates a room. If several nodes create the same room, the first append wins. `caller` identifies the
    * network.
    */
-  async function createRoom(
-    input: RoomInput,
-    caller: string,
-    context: CommandContext,
-  ): Promise<{ readonly body: CreatedRoom; readonly position: Position } | Rejection> {
+  async function createRoom(input: RoomInput, caller: string, context: CommandContext) {
     const { password } = input;
     if (password === undefined) return create(input, caller, undefined, context);
     // Hashing is expensive: skip it for repeated requests, and charge the quota first.

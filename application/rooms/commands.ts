@@ -35,11 +35,7 @@ export interface JoinResult {
 export type RoomCommands = ReturnType<typeof createRoomCommands>;
 
 export function createRoomCommands({ handle, idempotency, log, vault, derivation, clock }: RoomPorts) {
-  async function create(
-    newcomer: Newcomer,
-    ttlMs: number,
-    context: CommandContext,
-  ): Promise<CommandResult<JoinResult> | Rejection> {
+  async function create(newcomer: Newcomer, ttlMs: number, context: CommandContext) {
     const roomId = derivation.id('rooms.room', context.commandId);
     // Events are encrypted, so the room's key must exist before the first event.
     const prepare = () =>
@@ -114,20 +110,13 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
   }
 
   /** Resolves when the event is stored and the key is destroyed; a reaction erases the rest. */
-  async function burn(
-    roomId: string,
-    by: string,
-    context: CommandContext,
-  ): Promise<CommandResult<{ success: true }> | Rejection> {
+  async function burn(roomId: string, by: string, context: CommandContext) {
     const command = { type: 'BurnRoom' as const, roomId, by, now: clock.now() };
     return destroyKey(roomId, await handle(roomAggregate, roomStream(roomId), command, context));
   }
 
   /** Finds the result of an earlier run of the same burn command; undefined if there was none. */
-  async function findBurnResult(
-    roomId: string,
-    context: CommandContext,
-  ): Promise<CommandResult<{ success: true }> | Rejection | undefined> {
+  async function findBurnResult(roomId: string, context: CommandContext) {
     if (!isRoomId(roomId)) return undefined;
     const found = await idempotency.findResult(roomAggregate, roomStream(roomId), context);
     return found && destroyKey(roomId, found);

@@ -1,5 +1,18 @@
 /** Events of the analytics service: versions, schemas, and the fields encrypted with the site's key. */
-import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
+import {
+  type Catalog,
+  count,
+  type DataOf,
+  type EventOf,
+  event,
+  flag,
+  id,
+  none,
+  object,
+  oneOf,
+  text,
+  time,
+} from '../shared/index.js';
 
 /**
  * Key subject that encrypts a site and its hits. A site id can be reused after deletion; each site created under it is
@@ -7,14 +20,9 @@ import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '.
  */
 export const siteSubject = ({ instance }: { readonly instance: string }): string => `analytics.site-${instance}`;
 
-const id = { type: 'string', minLength: 1 } as const;
-const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
-const time = { type: 'integer', minimum: 0 } as const;
-const count = { type: 'integer', minimum: 0 } as const;
 /** `2026-11-22`, UTC. */
 const day = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' } as const;
-const none = { type: 'null' } as const;
 
 const inSite = { siteId: id, instance: id } as const;
 
@@ -51,14 +59,14 @@ export const loginsSubjectOf = (day: number): string => `analytics.logins-${day}
 const link = { addressId: id, linkId: id } as const;
 /** `sessionId`: a keyed hash of the token. */
 const session = { addressId: id, sessionId: id } as const;
-const secret = object({ email: { type: 'string' } });
+const secret = object({ email: text });
 const sealed = { sealed: { subject: loginsSubject, erased: { email: '' } } } as const;
 
 export const loginEvents = {
   /** Written for every email, so that the log does not show who may sign in. */
   LoginRequested: event(object({ ...link, requestedAt: time, expiresAt: time, secret }), sealed),
   /** `isSent`: whether the mail server accepted the mail, or the link was logged. */
-  LoginMailed: event(object({ ...link, mailedAt: time, isSent: { type: 'boolean' } })),
+  LoginMailed: event(object({ ...link, mailedAt: time, isSent: flag })),
   /** Opened by a link, which is used up. */
   SessionOpened: event(object({ ...session, linkId: id, openedAt: time, expiresAt: time, secret }), sealed),
   SessionRenewed: event(object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }), sealed),
@@ -118,7 +126,7 @@ export const catalog = {
           events: count,
           secret: object({ hits: { type: 'array', items: hit }, visitors: texts }),
         },
-        { isRaw: { type: 'boolean' }, reasons: { type: 'array', items: oneOf(id, none) } },
+        { isRaw: flag, reasons: { type: 'array', items: oneOf(id, none) } },
       ),
       { sealed: { subject: siteSubject, erased: { hits: [], visitors: [] }, large: true } },
     ),

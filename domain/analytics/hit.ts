@@ -1,5 +1,5 @@
 /** Parses collect payloads into hits: truncates texts and drops queries, fragments and personal data. */
-import { clean, type DataOf, isVisible, object } from '../shared/index.js';
+import { clean, type DataOf, isVisible, object, text } from '../shared/index.js';
 import type { AnalyticsEvent, Hit } from './catalog.js';
 import { matchesDomain, parseHost, parseReferrer, parseUrlHost } from './host.js';
 import type { Site } from './sites.js';
@@ -13,8 +13,6 @@ export const MAX_LENGTHS = {
   properties: 20,
   propertyValue: 120,
 } as const;
-
-const text = { type: 'string' } as const;
 
 /** Body of a collect request, or an item of a batch. */
 export const payload = object(

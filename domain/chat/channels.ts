@@ -2,14 +2,15 @@
 
 import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { fitName, lengthOf } from './limits.js';
 import {
   exceedsMemberLimit,
+  fitName,
+  lengthOf,
   type MembershipCount,
   noMembers,
   tooManyMembers,
   updateCount,
-} from './membership-limit.js';
+} from './limits.js';
 import { nameKey } from './names.js';
 import { badLength } from './rejections.js';
 import {

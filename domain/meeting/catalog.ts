@@ -1,5 +1,5 @@
 /** Event catalog of the meeting service: versions, schemas, and which fields are encrypted with the meeting's key. */
-import { type Catalog, type EventOf, event, object, type Properties } from '../shared/index.js';
+import { type Catalog, type EventOf, event, flag, id, object, type Properties, text, time } from '../shared/index.js';
 
 /**
  * Subject of the key that encrypts names and messages of a meeting. A room id may be reused; a meeting lasts from
@@ -10,10 +10,6 @@ export const meetingSubject = ({ meetingId }: { readonly meetingId: string }): s
 /** Replaces an erased name. */
 export const NAMELESS = 'Somebody';
 
-const id = { type: 'string', minLength: 1 } as const;
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
-const time = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 1 } as const;
 
 /** Schema of an event of one meeting in a room. */

@@ -1,5 +1,16 @@
 /** Events of the room service: versions, schemas, and the fields encrypted with the room's key. */
-import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
+import {
+  type Catalog,
+  count,
+  type DataOf,
+  type EventOf,
+  event,
+  id,
+  none,
+  object,
+  oneOf,
+  time,
+} from '../shared/index.js';
 
 /** Key subject that encrypts a room's messages and participants. */
 export const roomSubject = ({ roomId }: { readonly roomId: string }): string => `rooms.room-${roomId}`;
@@ -7,20 +18,15 @@ export const roomSubject = ({ roomId }: { readonly roomId: string }): string => 
 /** Name of participants without a name, or with an erased one. */
 export const NAMELESS = 'Unknown Guest';
 
-const id = { type: 'string', minLength: 1 } as const;
-const time = { type: 'integer', minimum: 0 } as const;
-const index = { type: 'integer', minimum: 0 } as const;
-const none = { type: 'null' } as const;
-
 /** A public P-256 key as JWK; other members that a client sends are dropped. */
 const signingPublicKey = object({ kty: { const: 'EC' }, crv: { const: 'P-256' }, x: id, y: id });
 export type SigningPublicKey = DataOf<typeof signingPublicKey>;
 
 /** End-to-end encrypted and signed; verified by the receiving clients only. */
 const envelope = object({
-  keyVersion: index,
+  keyVersion: count,
   chainId: id,
-  messageIndex: index,
+  messageIndex: count,
   chainKeyNonce: id,
   chainKeyCiphertext: id,
   nonce: id,

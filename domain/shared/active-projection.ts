@@ -1,8 +1,6 @@
 /** Active build of a read model, recorded in the event log so that all nodes and auditors see it. */
 import { type Decider, type EventOf, event } from './decider.js';
-import { type DataOf, object } from './schema.js';
-
-const text = { type: 'string' } as const;
+import { type DataOf, object, text } from './schema.js';
 
 const build = object({
   projection: text,

@@ -31,5 +31,17 @@ export {
   serviceOf,
 } from './decider.js';
 export { PersistentMap } from './persistent-map.js';
-export { type DataOf, object, oneOf, type Properties, type Schema } from './schema.js';
+export {
+  count,
+  type DataOf,
+  flag,
+  id,
+  none,
+  object,
+  oneOf,
+  type Properties,
+  type Schema,
+  text,
+  time,
+} from './schema.js';
 export { clean, isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';

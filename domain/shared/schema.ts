@@ -76,6 +76,14 @@ type PresentNames<S, P> =
 
 type Flat<T> = { readonly [name in keyof T]: T[name] };
 
+export const id = { type: 'string', minLength: 1 } as const;
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+export const count = { type: 'integer', minimum: 0 } as const;
+/** Unix ms. */
+export const time = count;
+export const none = { type: 'null' } as const;
+
 /** Creates an object schema with required and optional members. */
 export const object = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
   required: Required,

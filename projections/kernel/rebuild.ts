@@ -88,11 +88,7 @@ export function createRebuilder(ports: RebuildPorts) {
    * projection gets an empty collection, which the projector fills. One with an older version, or ahead of a log
    * restored from a backup, is rebuilt first, here or by another node.
    */
-  async function ensureActive(
-    projections: readonly ReadModel[],
-    served: Served,
-    options: EnsureOptions,
-  ): Promise<void> {
+  async function ensureActive(projections: readonly ReadModel[], served: Served, options: EnsureOptions) {
     await forgetCheckpointsAhead();
     for (const projection of projections) {
       while (!(await ensureBuilt(projection, options))) {

@@ -139,7 +139,10 @@ function amountOf(told: string): number {
 
 /** All numbers, or products of numbers, assigned to the name. */
 function valuesOf(name: string, text: string): number[] {
-  const given = new RegExp(`\\b${name}(?:: \\w+)? ?[=:] ?(?:\\{ burst: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`, 'g');
+  const given = new RegExp(
+    `\\b${name}(?:: \\w+)? ?[=:(]\\s*(?:\\{ burst: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`,
+    'g',
+  );
   return [...text.matchAll(given)].map(([, product = '']) =>
     product.split(' * ').reduce((all, each) => all * Number(each.replaceAll('_', '')), 1),
   );

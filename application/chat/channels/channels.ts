@@ -127,11 +127,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
   }
 
   /** Resolves once the deletion is in the log and the key is destroyed. A process manager does the rest. */
-  async function remove(
-    caller: Caller,
-    channelId: string,
-    context: CommandContext,
-  ): Outcome<{ readonly success: true }> {
+  async function remove(caller: Caller, channelId: string, context: CommandContext) {
     const command = { type: 'DeleteChannel' as const, channelId, by: caller, now: clock.now() };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
@@ -139,10 +135,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     return { body: { success: true }, position: outcome.position };
   }
 
-  async function list(
-    caller: Caller,
-    seen?: Position,
-  ): Promise<{ readonly channels: Iterable<ChannelView>; readonly position: Position }> {
+  async function list(caller: Caller, seen?: Position) {
     const [channels, roster] = await Promise.all([visibility.channels(seen), admission.roster(seen)]);
     const visible = channelsFor(channels.state, caller);
     return {

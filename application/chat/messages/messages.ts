@@ -18,7 +18,7 @@ import type { WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
-import type { CommandResult, Outcome } from '../command-result.js';
+import type { Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller, ChatPorts } from '../sign-in/authenticate.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
@@ -88,12 +88,7 @@ export function createMessages(ports: MessagePorts) {
   } = ports;
 
   /** Does not check access: the route has checked that the caller sees the channel or conversation. */
-  async function post(
-    caller: Caller,
-    channelId: string,
-    input: MessageInput,
-    context: CommandContext,
-  ): Outcome<{ readonly message: MessageView }> {
+  async function post(caller: Caller, channelId: string, input: MessageInput, context: CommandContext) {
     const prepared = await prepareContent(caller, channelId, input);
     return 'rejected' in prepared ? prepared : postPrepared(caller.userId, channelId, prepared, context);
   }
@@ -146,12 +141,7 @@ export function createMessages(ports: MessagePorts) {
     return { state, position: outcome.position };
   }
 
-  async function edit(
-    caller: Caller,
-    messageId: string,
-    input: MessageInput,
-    context: CommandContext,
-  ): Outcome<{ readonly message: MessageView }> {
+  async function edit(caller: Caller, messageId: string, input: MessageInput, context: CommandContext) {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
@@ -178,22 +168,14 @@ export function createMessages(ports: MessagePorts) {
     return isRejection(result) ? result : { body: { success: true }, position: result.position };
   }
 
-  async function findEarlierRemoval(
-    messageId: string,
-    context: CommandContext,
-  ): Promise<CommandResult<Success> | Rejection | undefined> {
+  async function findEarlierRemoval(messageId: string, context: CommandContext) {
     if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
     const previous = await idempotency.findResult(messageAggregate, messageStream(messageId), context);
     if (!previous || isRejection(previous)) return previous;
-    return { body: { success: true }, position: previous.position };
+    return { body: { success: true as const }, position: previous.position };
   }
 
-  async function pin(
-    type: 'PinMessage' | 'UnpinMessage',
-    caller: Caller,
-    messageId: string,
-    context: CommandContext,
-  ): Outcome<{ readonly message: MessageView }> {
+  async function pin(type: 'PinMessage' | 'UnpinMessage', caller: Caller, messageId: string, context: CommandContext) {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };

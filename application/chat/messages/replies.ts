@@ -20,18 +20,13 @@ import { messageAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { PageQueries } from './message-rows.js';
-import { type ReplyView, replyView, type ThreadView, threadView } from './message-view.js';
-import type { MessageInput, MessagePorts, Success } from './messages.js';
+import { type ReplyView, replyView, threadView } from './message-view.js';
+import type { MessageInput, MessagePorts } from './messages.js';
 import { type MessageLocation, parentOf, replyIdIn } from './visibility.js';
 
 export interface ReplyPorts extends MessagePorts {
   readonly decryptEvent: DecryptEvent;
   readonly pages: Pick<PageQueries, 'reply'>;
-}
-
-export interface PostedReply {
-  readonly reply: ReplyView;
-  readonly threadMeta: ThreadView;
 }
 
 const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies cannot have replies');
@@ -76,12 +71,7 @@ export function createReplies(ports: ReplyPorts) {
     return outcome;
   }
 
-  async function post(
-    caller: Caller,
-    messageId: string,
-    input: MessageInput,
-    context: CommandContext,
-  ): Outcome<PostedReply> {
+  async function post(caller: Caller, messageId: string, input: MessageInput, context: CommandContext) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
@@ -182,12 +172,7 @@ export function createReplies(ports: ReplyPorts) {
     return undefined;
   }
 
-  async function remove(
-    caller: Caller,
-    messageId: string,
-    replyId: string,
-    context: CommandContext,
-  ): Outcome<Success & { readonly threadMeta: ThreadView | null }> {
+  async function remove(caller: Caller, messageId: string, replyId: string, context: CommandContext) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const about = { messageId, replyId, by: caller, now: clock.now() };

@@ -14,7 +14,6 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Leases, Position } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
-import type { Outcome } from '../command-result.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export interface PresencePorts
@@ -147,11 +146,7 @@ export function createPresence(ports: PresencePorts) {
     return runs.filter((each) => deadNodes.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run));
   }
 
-  async function set(
-    userId: string,
-    status: Status,
-    context: CommandContext,
-  ): Outcome<{ readonly presence: PresenceView }> {
+  async function set(userId: string, status: Status, context: CommandContext) {
     const outcome = await change({ type: 'SetStatus', userId, status, now: clock.now() }, context);
     if (isRejection(outcome)) return outcome;
     return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };

@@ -54,10 +54,7 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
       respond(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
 
     /** Result of a removal or departure, if this command did it: the caller can no longer be authenticated. */
-    async findDepartureResult(
-      how: 'removed' | 'left',
-      context: CommandContext,
-    ): Promise<CommandResult<object> | Rejection | undefined> {
+    async findDepartureResult(how: 'removed' | 'left', context: CommandContext) {
       const found = await idempotency.findResult(rosterAggregate, ROSTER, context);
       return found && respond(found, how === 'left' ? LEFT : REMOVED);
     },

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/chat/one-time-links.js';
 import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { Handled } from '../../command/index.js';
-import type { CommandContext, EventLog, Position, SignedTokens, Vault } from '../../ports/index.js';
+import type { CommandContext, EventLog, SignedTokens, Vault } from '../../ports/index.js';
 import { addressAggregate } from '../aggregates.js';
 import type { ChatPorts } from './authenticate.js';
 
@@ -52,11 +52,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
   const audienceOf = (purpose: Purpose) => `annals:chat:${purpose}`;
 
   /** Does the same whether or not the address may have a link, so that it does not reveal users. */
-  async function request(
-    purpose: Purpose,
-    rawEmail: string,
-    context: CommandContext,
-  ): Promise<{ readonly position: Position } | Rejection> {
+  async function request(purpose: Purpose, rawEmail: string, context: CommandContext) {
     const email = tidyEmail(rawEmail);
     const addressId = addressOf(email);
     const stream = addressStream(addressId);
@@ -100,11 +96,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       }),
 
     /** Verifies a token for one of the purposes; `email`, if present, must match. */
-    async read(
-      token: string | undefined,
-      purposes: readonly Purpose[],
-      email?: string,
-    ): Promise<OneTimeLinkToken | Rejection> {
+    async read(token: string | undefined, purposes: readonly Purpose[], email?: string) {
       const claims = token === undefined ? undefined : await signed.read(token);
       if (!claims) return badLink;
       const { sub, aud, jti: linkId } = claims;

@@ -1,7 +1,7 @@
 /** Opens a session for an authenticated email: finds or creates the user. */
 
-import { badEmail, type User } from '../../../domain/chat/roster.js';
-import { isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
+import { badEmail } from '../../../domain/chat/roster.js';
+import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
@@ -18,10 +18,6 @@ export interface SignInPorts {
   readonly isInviteRequired: boolean;
 }
 
-export interface SignInResult extends SignedIn {
-  readonly user: User;
-}
-
 /** No user has this email, and only admins add users. */
 export const notInvited = rejection('chat/not-invited', 'unauthenticated', 'No such user; an invite is required');
 
@@ -30,11 +26,7 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export function createSignIn(ports: SignInPorts) {
   const { admission, join, sessions, links, derivation, isInviteRequired } = ports;
 
-  async function findOrCreateUser(
-    email: string,
-    context: CommandContext,
-    userName?: string,
-  ): Promise<User | Rejection> {
+  async function findOrCreateUser(email: string, context: CommandContext, userName?: string) {
     const known = await admission.user({ email });
     if (known) return known;
     if (isInviteRequired) return notInvited;
@@ -46,12 +38,7 @@ export function createSignIn(ports: SignInPorts) {
   }
 
   /** Signs in a verified email. `userName` is used for a new user. */
-  async function signInWithEmail(
-    rawEmail: string,
-    from: SignInOrigin,
-    context: CommandContext,
-    userName?: string,
-  ): Outcome<SignInResult> {
+  async function signInWithEmail(rawEmail: string, from: SignInOrigin, context: CommandContext, userName?: string) {
     const user = await findOrCreateUser(tidyEmail(rawEmail), context, userName);
     if (isRejection(user)) return user;
     const result = await sessions.open(user, from, next('open-session', context));

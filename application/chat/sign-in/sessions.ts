@@ -12,7 +12,7 @@ import {
   sessionEnded,
   sessionStream,
 } from '../../../domain/chat/session.js';
-import { isRejection, type Rejection, truncate } from '../../../domain/shared/index.js';
+import { isRejection, truncate } from '../../../domain/shared/index.js';
 import type { Handled, KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
@@ -160,10 +160,7 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(outcome) ? outcome : logoutResult(outcome);
   }
 
-  async function findLogoutResult(
-    userId: string,
-    context: CommandContext,
-  ): Promise<CommandResult<object> | Rejection | undefined> {
+  async function findLogoutResult(userId: string, context: CommandContext) {
     const found = await idempotency.findResult(sessionAggregate, sessionStream(userId), context);
     return found && (isRejection(found) ? found : logoutResult(found));
   }

@@ -1,6 +1,5 @@
 /** Events that exist for the audit log only. */
-import { event, object } from '../../shared/index.js';
-import { id, time } from './words.js';
+import { event, id, object, time } from '../../shared/index.js';
 
 export const auditEvents = {
   /**

@@ -1,6 +1,5 @@
 /** Events of channels with their webhooks, and of direct conversations; their ids and key subjects. */
-import { event, object } from '../../shared/index.js';
-import { flag, id, text, time } from './words.js';
+import { event, flag, id, object, text, time } from '../../shared/index.js';
 
 export const channelSubject = ({ channelId }: { readonly channelId: string }): string => `chat.channel-${channelId}`;
 

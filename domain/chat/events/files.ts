@@ -1,7 +1,6 @@
 /** Events of files and images; the bytes are stored outside the log. */
-import { type DataOf, event, object, oneOf } from '../../shared/index.js';
+import { count, type DataOf, event, id, none, object, oneOf, text, time } from '../../shared/index.js';
 import { userSubject } from './roster.js';
-import { count, id, text, time } from './words.js';
 
 /** Stream of a file, and key subject of its bytes. */
 export const fileSubject = ({ fileId }: { readonly fileId: string }): string => `chat.file-${fileId}`;
@@ -18,7 +17,6 @@ const content = object({
 });
 export type Content = DataOf<typeof content>;
 
-const none = { type: 'null' } as const;
 const attachment = { fileId: id, messageId: id, holderId: id } as const;
 
 export const fileEvents = {

@@ -1,13 +1,11 @@
 /** Events of messages, their reactions and threads. */
-import { type DataOf, event, isVisible, object, oneOf } from '../../shared/index.js';
+import { count, type DataOf, event, id, isVisible, none, object, oneOf, text, time } from '../../shared/index.js';
 import { channelSubject, conversationSubject, isDirect } from './channels.js';
-import { count, id, text, time } from './words.js';
 
 /** Key subject of the channel or conversation; for direct messages `channelId` is the conversation id. */
 export const messageSubject = ({ channelId }: { readonly channelId: string }): string =>
   isDirect(channelId) ? conversationSubject(channelId) : channelSubject({ channelId });
 
-const none = { type: 'null' } as const;
 const ids = { type: 'array', items: id } as const;
 
 export const attachment = object({ filename: id, originalName: text, contentType: text, size: count });

@@ -1,6 +1,5 @@
 /** Events of a user's presence. Each event holds the whole state, so only the newest is kept. */
-import { event, object } from '../../shared/index.js';
-import { flag, id, time } from './words.js';
+import { event, flag, id, object, time } from '../../shared/index.js';
 
 const status = { enum: ['online', 'away', 'offline'] } as const;
 

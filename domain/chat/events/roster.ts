@@ -1,6 +1,5 @@
 /** Events of users. */
-import { event, object } from '../../shared/index.js';
-import { flag, id, text, time } from './words.js';
+import { event, flag, id, object, text, time } from '../../shared/index.js';
 
 export const userSubject = ({ userId }: { readonly userId: string }): string => `chat.user-${userId}`;
 

@@ -1,6 +1,5 @@
 /** Events of the server settings. */
-import { event, object } from '../../shared/index.js';
-import { id, text, time } from './words.js';
+import { event, id, object, text, time } from '../../shared/index.js';
 
 export const SETTINGS_SUBJECT = 'chat.settings-main';
 

@@ -1,7 +1,6 @@
 /** Events of signing in: passwords, emailed one-time links, OAuth, sessions. */
-import { event, object } from '../../shared/index.js';
+import { count, event, id, object, text, time } from '../../shared/index.js';
 import { userSubject } from './roster.js';
-import { count, id, text, time } from './words.js';
 
 const passwordEvents = {
   /** Salt and derived key, base64url. */

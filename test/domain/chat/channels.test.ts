@@ -8,7 +8,7 @@ import {
   channels,
   channelsFor,
 } from '../../../domain/chat/channels.js';
-import { noMembers, updateCount } from '../../../domain/chat/membership-limit.js';
+import { noMembers, updateCount } from '../../../domain/chat/limits.js';
 import { nameKey } from '../../../domain/chat/names.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {

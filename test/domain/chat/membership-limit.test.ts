@@ -6,7 +6,7 @@ import {
   type MembershipCount,
   noMembers,
   updateCount,
-} from '../../../domain/chat/membership-limit.js';
+} from '../../../domain/chat/limits.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 
 const [ADA, BOB] = ['ada', 'bob'];
