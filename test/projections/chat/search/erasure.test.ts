@@ -18,7 +18,7 @@ describe('the search index of a deleted channel', function () {
       if (--remaining < 0) throw new Error('the lease is lost');
     };
     const apply = await index.open(run, { assertHeld });
-    const rows = index.rows(run, 'runs');
+    const rows = index.rows(run, 'blocks');
     const many = Array.from({ length: 2500 }, (_, n) => ({ _id: `one ${n}`, channel: 'one' }));
     await rows.insertMany([...many, { _id: 'two', channel: 'two' } as never]);
     const events = await index.recorded([{ type: 'ChannelErased', data: { channelId: 'one', erasedAt: NOON } }]);
