@@ -7,6 +7,7 @@ import { connectMongo } from '../../../adapters/mongo/client.js';
 import { createWindows } from '../../../adapters/mongo/coordination/checkpoints.js';
 import { createSnapshots } from '../../../adapters/mongo/coordination/snapshots.js';
 import { rosterAggregate } from '../../../application/chat/aggregates.js';
+import { snapshot } from '../../../application/chat/audience/state.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Service } from '../../../bin/node/service.js';
 import { chat } from '../../../bin/services/chat.js';
@@ -108,7 +109,9 @@ describe('restart of a chat with a long history', function () {
     const windowStart = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
     await eventually(async () => (await windowStart()) >= position);
     await restart();
-    await eventually(async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered);
+    await eventually(
+      async () => ((await createSnapshots(models).read('chat', snapshot.version))?.position ?? 0n) >= covered,
+    );
     await close();
     await restart();
     expect(read, 'from a snapshot').to.be.lessThan(RENAMES / 2);
