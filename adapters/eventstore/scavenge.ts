@@ -1,12 +1,12 @@
 /** Runs a scavenge on an event store, embedded or external, and waits until it is done. */
+import { setTimeout } from 'node:timers/promises';
 
 // Loaded with `require`, as in `driver.ts`.
 import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
-import { UnavailableError } from '../../application/ports/index.js';
-import { callStore, translateError } from './client.js';
-import { EventStoreDBClient, START } from './driver.js';
+import { callStore, readAll, translateError } from './client.js';
+import { EventStoreDBClient, StreamNotFoundError } from './driver.js';
 
 export interface ScavengeOutcome {
   readonly scavengeId: string;
@@ -60,20 +60,34 @@ export async function scavenge(
   const started = performance.now();
   try {
     const scavengeId = await callStore(() => client.startScavenge());
-    const history = client.subscribeToStream(`$scavenges-${scavengeId}`, { fromRevision: START });
-    for await (const { event } of history) {
-      if (!event) continue;
-      options.onProgress?.(event.type);
-      if (event.type !== '$scavengeCompleted') continue;
-      const { result, spaceSaved } = outcomeOf(event.data);
-      const durationMs = performance.now() - started;
-      return { scavengeId, result, durationMs, ...(spaceSaved === undefined ? {} : { spaceSaved }) };
+    for (let next = 0n; ; await setTimeout(POLL_MS)) {
+      for (const event of await readHistory(client, scavengeId, next)) {
+        next = event.revision + 1n;
+        options.onProgress?.(event.type);
+        if (event.type !== '$scavengeCompleted') continue;
+        const { result, spaceSaved } = outcomeOf(event.data);
+        const durationMs = performance.now() - started;
+        return { scavengeId, result, durationMs, ...(spaceSaved === undefined ? {} : { spaceSaved }) };
+      }
     }
-    throw new UnavailableError(`the event store ended the history of scavenge ${scavengeId}`);
   } catch (error) {
     throw translateError(error);
   } finally {
     await client.dispose();
+  }
+}
+
+/** Milliseconds between two looks at the history. */
+const POLL_MS = 50;
+
+/** Steps recorded from a revision on; none yet if the history does not exist. */
+async function readHistory(client: ScavengingClient, scavengeId: string, fromRevision: bigint) {
+  try {
+    const read = await readAll(() => client.readStream(`$scavenges-${scavengeId}`, { fromRevision }));
+    return read.flatMap(({ event }) => event ?? []);
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return [];
+    throw error;
   }
 }
 

@@ -5,33 +5,29 @@
  * - Callers must present a secret as their connection name (without TLS the driver sends no credentials).
  * - Links are not resolved, and ids are text.
  * - Reads of `$all` take no filter, and filters take no regular expressions (UNIMPLEMENTED).
- * - Unknown fields, empty appends, appends in several messages, access control lists and the deletion of metadata
- *   are refused.
+ * - Unknown fields, empty appends, appends in several messages, access control lists, soft deletes, tombstones of
+ *   metadata, subscriptions to one stream and discovery by gossip are refused.
  * - Slow subscribers are never dropped.
  * - A checkpoint names the last event examined, also during catch-up; the real server may name an earlier one.
  * - A filter on one category skips the others and reports one checkpoint for the skipped range.
  * - A scavenge also removes a stream's last event if it can no longer be read.
  */
-import { randomUUID } from 'node:crypto';
 import type { HeldPort } from '../supervisor/held-port.js';
 import { createRecentIds, writeMetadata } from './log/append.js';
-import { softDelete, tombstone } from './log/delete-stream.js';
 import { type EventLog, openEventLog } from './log/event-log.js';
 import { batchAppendHandler, createAppender } from './services/appending.js';
-import { featuresHandler, gossipHandler } from './services/features.js';
+import { featuresHandler } from './services/features.js';
 import { read } from './services/reading.js';
-import { removalHandler } from './services/removing.js';
 import { HISTORY_AGE, openScavenger } from './services/scavenging.js';
 import { subscribe } from './services/subscribing.js';
+import { tombstoneHandler } from './services/tombstoning.js';
 import { admitBySecret, secretParameter } from './wire/admission.js';
 import { toGrpcError } from './wire/failures.js';
 import { type GrpcServer, type Handler, serveGrpc, single } from './wire/grpc.js';
 import { decodeRead } from './wire/read-request.js';
-import { parseUuid } from './wire/uuid.js';
 
-/** Methods that the driver calls before it sends its connection name. */
+/** The method that the driver calls before it sends its connection name. */
 const FEATURES = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
-const GOSSIP = '/event_store.client.gossip.Gossip/Read';
 
 export interface EventStoreEngine {
   /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
@@ -68,13 +64,11 @@ export async function startEventStoreEngine(options: {
   const handlers = new Map<string, Handler>([
     ['/event_store.client.streams.Streams/Read', readHandler(log)],
     ['/event_store.client.streams.Streams/BatchAppend', batchAppendHandler(append)],
-    ['/event_store.client.streams.Streams/Delete', removalHandler(log, softDelete)],
-    ['/event_store.client.streams.Streams/Tombstone', removalHandler(log, tombstone)],
+    ['/event_store.client.streams.Streams/Tombstone', tombstoneHandler(log)],
     ['/event_store.client.operations.Operations/StartScavenge', scavenger.start],
     [FEATURES, featuresHandler],
-    [GOSSIP, gossipHandler(parseUuid(randomUUID()), () => server.port)],
   ]);
-  const admission = admitBySecret(options.secret, new Set([FEATURES, GOSSIP]));
+  const admission = admitBySecret(options.secret, FEATURES);
   const serving = serveGrpc(options.port ?? 0, handlers, toGrpcError, admission);
   const server: GrpcServer = await serving.catch(async (error) => {
     await scavenger.close();

@@ -34,7 +34,7 @@ const literal = (name: string, value: string) =>
 
 const POST = Buffer.concat([
   Buffer.of(0x83, 0x86),
-  literal(':path', '/event_store.client.gossip.Gossip/Read'),
+  literal(':path', '/event_store.client.server_features.ServerFeatures/GetSupportedMethods'),
   literal(':authority', 'localhost'),
   literal('content-type', 'application/grpc'),
 ]);

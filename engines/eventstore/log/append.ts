@@ -5,16 +5,9 @@ import { parseUuid } from '../wire/uuid.js';
 import { RequestRefused } from './errors.js';
 import type { EventLog } from './event-log.js';
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS } from './expected.js';
-import {
-  isMetastream,
-  metastreamOf,
-  parseRetention,
-  reopenedMetadata,
-  SOFT_DELETED,
-  streamOfMetastream,
-} from './metadata.js';
+import { isMetastream, metastreamOf, parseRetention, streamOfMetastream } from './metadata.js';
 import { floorOf } from './read.js';
-import { createdOf, dataOf, hasId, type ProposedEvent } from './record.js';
+import { createdOf, hasId, type ProposedEvent } from './record.js';
 import type { StreamState } from './streams.js';
 
 export interface AppendResult {
@@ -55,7 +48,6 @@ export function append(log: EventLog, recent: RecentIds, request: Append, now: n
 
   const isNew = stream === undefined;
   stream ??= streams.create(request.stream);
-  const reopens = stream.truncateBefore === SOFT_DELETED && stream.lastRevision + 1;
   let position: number | undefined;
   for (const event of request.events) {
     ({ stream, position } = log.write(stream, event, now));
@@ -66,8 +58,7 @@ export function append(log: EventLog, recent: RecentIds, request: Append, now: n
   }
   if (isNew) streams.put(stream);
   else streams.advance(stream);
-  if (reopens !== false) reopenStream(log, stream, reopens, now);
-  if (isMetastream(stream.name)) applyMetadata(log, stream, request.events, now);
+  if (isMetastream(stream.name)) applyMetadata(log, stream, request.events);
   return { revision: stream.lastRevision, position };
 }
 
@@ -80,11 +71,9 @@ function findRepetition(
 ): { last: number } | undefined {
   if (log.streams.isTombstoned(name, 'written')) throw new RequestRefused({ kind: 'stream-deleted', stream: name });
   const actual = stream?.lastRevision ?? -1;
-  const softDeleted = stream?.truncateBefore === SOFT_DELETED;
   const wrongVersion = () => new RequestRefused({ kind: 'wrong-expected-version', stream: name, expected, actual });
 
   if (expected === STREAM_EXISTS) {
-    if (softDeleted) throw new RequestRefused({ kind: 'stream-deleted', stream: name });
     const metastream = log.streams.written(metastreamOf(name));
     if (actual < 0 && (metastream?.lastRevision ?? -1) < 0) throw wrongVersion();
   }
@@ -106,7 +95,6 @@ function findRepetition(
   for (const [index, event] of events.entries()) {
     const stored = log.find(stream, expectedLast + 1 + index);
     if (stored && hasId(stored.record, event.id)) continue;
-    if (index === 0 && expected === NO_STREAM && softDeleted) return undefined;
     throw wrongVersion();
   }
   return { last: expectedLast + events.length };
@@ -119,27 +107,17 @@ function repetitionResult(log: EventLog, stream: StreamState, { last }: { last: 
   return { revision: last, position: readable ? stored.position : undefined };
 }
 
-/** Reopens a soft-deleted stream at `truncateBefore` by writing its metadata, as the real server does. */
-function reopenStream(log: EventLog, stream: StreamState, truncateBefore: number, now: number): void {
-  const metastream = log.streams.written(metastreamOf(stream.name));
-  const last = metastream && log.find(metastream, metastream.lastRevision);
-  const data = reopenedMetadata(last ? dataOf(last.record) : NOTHING, truncateBefore);
-  writeMetadata(log, stream.name, data, now);
-}
-
 /**
  * Applies the metadata appended to a metastream to the stream it describes. Metadata of metastreams themselves is
  * fixed.
  */
-function applyMetadata(log: EventLog, metastream: StreamState, events: readonly ProposedEvent[], now: number): void {
+function applyMetadata(log: EventLog, metastream: StreamState, events: readonly ProposedEvent[]): void {
   const name = streamOfMetastream(metastream.name);
   const last = events.at(-1);
   if (isMetastream(name) || !last) return;
   const describedStream = log.streams.written(name) ?? log.streams.create(name);
-  const reopens = describedStream.truncateBefore === SOFT_DELETED;
   const json = last.contentType.equals(JSON_TYPE) ? last.data : NOTHING;
   log.streams.put(withMetadata(json, describedStream));
-  if (reopens) writeMetadata(log, name, reopenedMetadata(json, describedStream.lastRevision + 1), now);
 }
 
 /** Writes a `$metadata` event on the server's behalf and applies it. Returns its position. */

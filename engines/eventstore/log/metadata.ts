@@ -6,12 +6,9 @@ export interface Retention {
   readonly maxCount: number | undefined;
   /** Milliseconds an event stays readable. */
   readonly maxAge: number | undefined;
-  /** First readable revision; `SOFT_DELETED` for a soft-deleted stream. */
+  /** First readable revision. */
   readonly truncateBefore: number;
 }
-
-/** `$tb` of a soft-deleted stream: 2^63 - 1, as `JSON.parse` rounds it. */
-export const SOFT_DELETED = 2 ** 63;
 
 const ALL: Retention = { maxCount: undefined, maxAge: undefined, truncateBefore: 0 };
 const METASTREAM: Retention = { ...ALL, maxCount: 1 };
@@ -38,15 +35,6 @@ export function parseRetention(json: Buffer): Retention {
   };
 }
 
-/**
- * Returns the metadata with `$tb` set to the revision at which a soft-deleted stream is reopened; other keys are kept.
- */
-export const reopenedMetadata = (json: Buffer, truncateBefore: number): Buffer =>
-  Buffer.from(JSON.stringify({ ...parseObject(json), $tb: truncateBefore }));
-
-/** Metadata written by a soft delete; all other keys are dropped. */
-export const SOFT_DELETE_METADATA = Buffer.from('{"$tb":9223372036854775807}');
-
 /** True if stored metadata limits who may access the stream. */
 export const hasAccessControl = (json: Buffer): boolean => '$acl' in parseObject(json);
 
@@ -64,6 +52,6 @@ const isValid = (metadata: Record<string, unknown>): boolean =>
 
 /** Accepts 64-bit integers; `JSON.parse` rounds the largest one up. */
 const isInteger = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= SOFT_DELETED;
+  typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
 const positive = (value: unknown): number | undefined => (isInteger(value) && value > 0 ? value : undefined);

@@ -22,20 +22,14 @@ export const floorOf = (stream: StreamState): number =>
 /** Reads events of a stream from revision `from` upwards, examining at most `limit`. */
 export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
   const first = Math.max(from, floorOf(stream));
-  const read = readWithHidden(log, stream, first, limit, oldestOf(stream));
+  if (first > stream.lastRevision) return { records: [], next: undefined };
+  const start = pairKey(stream.number, first);
+  const end = pairKey(stream.number, stream.lastRevision + 1);
+  const read = page(log, stream, entriesOf(log.store.revisions, { start, end, limit }), limit, 1, oldestOf(stream));
   // Where metadata never hid events, no scavenge has removed any, so the first one must be there.
   const [record] = read.records;
-  if (stream.truncateBefore === 0 && !stream.wasHidden && first <= stream.lastRevision)
-    requireNext(stream, first, record ? revisionOf(record) : -1);
+  if (stream.truncateBefore === 0 && !stream.wasHidden) requireNext(stream, first, record ? revisionOf(record) : -1);
   return read;
-}
-
-/** Same, including events hidden by metadata: live subscribers receive every event written. */
-export function readWithHidden(log: EventLog, stream: StreamState, from: number, limit: number, oldest = 0): Page {
-  if (from > stream.lastRevision) return { records: [], next: undefined };
-  const start = pairKey(stream.number, from);
-  const end = pairKey(stream.number, stream.lastRevision + 1);
-  return page(log, stream, entriesOf(log.store.revisions, { start, end, limit }), limit, 1, oldest);
 }
 
 /** Unix ms; older events are hidden. */

@@ -29,7 +29,7 @@ export const createAppender =
     });
   };
 
-const badRequest = (detail: string): RequestRefused => new RequestRefused({ kind: 'bad-request', detail });
+export const badRequest = (detail: string): RequestRefused => new RequestRefused({ kind: 'bad-request', detail });
 
 /** Rejects names that the server or the index cannot hold. */
 export function checkStreamName(name: string): void {

@@ -2,7 +2,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
-import { SOFT_DELETED } from '../log/metadata.js';
 import { PAGE_BYTES, readBackwards, readForwards, scanBackwards, scanForwards } from '../log/read.js';
 import { isIntact, responseOf } from '../log/record.js';
 import { isValidPosition } from '../log/store.js';
@@ -27,10 +26,10 @@ export async function read(log: EventLog, call: Call, request: ReadRequest, coun
 }
 
 /** Returns the stream, or undefined if it has no readable events. Throws if it is tombstoned. */
-export function findStream(log: EventLog, name: string): StreamState | undefined {
+function findStream(log: EventLog, name: string): StreamState | undefined {
   if (log.streams.isTombstoned(name, 'flushed')) throw new RequestRefused({ kind: 'stream-deleted', stream: name });
   const stream = log.streams.flushed(name);
-  return stream && stream.lastRevision >= 0 && stream.truncateBefore !== SOFT_DELETED ? stream : undefined;
+  return stream && stream.lastRevision >= 0 ? stream : undefined;
 }
 
 async function readStream(
@@ -59,7 +58,7 @@ async function readStream(
 }
 
 /** Converts a revision to a number; no stored revision exceeds 2^48. */
-export const clamp = (revision: bigint): number => Number(revision > MAX_REVISION ? MAX_REVISION : revision);
+const clamp = (revision: bigint): number => Number(revision > MAX_REVISION ? MAX_REVISION : revision);
 const MAX_REVISION = 2n ** 48n - 2n;
 /** Revisions are signed 64-bit numbers on the server. */
 const NO_REVISION = 2n ** 63n;

@@ -4,27 +4,16 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
 import { compileFilter, type Filter } from '../log/filter.js';
-import { floorOf, PAGE_BYTES, readForwards, readWithHidden, scanCategory, scanForwards } from '../log/read.js';
-import { ordinalOf, responseOf, TOMBSTONE } from '../log/record.js';
+import { PAGE_BYTES, scanCategory, scanForwards } from '../log/read.js';
+import { ordinalOf, responseOf } from '../log/record.js';
 import { lastBefore } from '../log/store.js';
 import { caughtUp, checkpoint, confirmation } from '../wire/answers.js';
 import type { Call } from '../wire/grpc.js';
 import type { FilterRequest, Position, ReadRequest } from '../wire/read-request.js';
-import { checkStreamName } from './appending.js';
-import { checkPosition, clamp, findStream, isReadable, PAGE } from './reading.js';
-
-export async function subscribe(log: EventLog, call: Call, { source, filter }: ReadRequest): Promise<void> {
-  const flushes = trackFlushes(log, call);
-  try {
-    if (source.stream === undefined) await subscribeToAll(log, call, source.from, filter, flushes);
-    else await subscribeToStream(log, call, source.stream, source.from, flushes);
-  } finally {
-    flushes.stop();
-  }
-}
+import { GrpcError, Status } from '../wire/status.js';
+import { checkPosition, isReadable, PAGE } from './reading.js';
 
 interface Flushes {
   /** Resolves if there was a flush since the last call, else on the next flush or the end of the call. */
@@ -57,48 +46,18 @@ function trackFlushes(log: EventLog, call: Call): Flushes {
   };
 }
 
-async function subscribeToStream(
-  log: EventLog,
-  call: Call,
-  name: string,
-  from: bigint | 'start' | 'end',
-  flushes: Flushes,
-): Promise<void> {
-  checkStreamName(name);
-  findStream(log, name);
-  // Events written from now on are sent even if metadata hides them; older ones only if they are readable.
-  const history = log.streams.flushed(name)?.lastRevision ?? -1;
-  let next = from === 'start' ? 0 : from === 'end' ? history + 1 : clamp(from) + 1;
-  let live = false;
-  await call.send([confirmation(randomUUID())]);
-  while (!call.signal.aborted) {
-    if (log.streams.isTombstoned(name, 'flushed')) return sendDeletion(log, call, name);
-    const stream = findStream(log, name);
-    if (stream && next <= stream.lastRevision) {
-      if (next <= history) next = Math.max(next, Math.min(floorOf(stream), history + 1));
-      const read = next <= history ? readForwards : readWithHidden;
-      const page = read(log, stream, next, PAGE);
-      if (page.records.length > 0) await call.send(page.records.map(responseOf));
-      next = page.next ?? stream.lastRevision + 1;
-      await yieldToEventLoop();
-      continue;
-    }
-    // The real server reports "caught up" only for an existing stream.
-    if (!live && stream) await call.send([caughtUp]);
-    live ||= stream !== undefined;
-    await flushes.next();
+/** Serves a subscription to `$all`; the application has none to a single stream. */
+export async function subscribe(log: EventLog, call: Call, { source, filter: request }: ReadRequest): Promise<void> {
+  if (source.stream !== undefined) throw new GrpcError(Status.UNIMPLEMENTED, 'Only $all has subscriptions here.');
+  const flushes = trackFlushes(log, call);
+  try {
+    await follow(log, call, source.from, request, flushes);
+  } finally {
+    flushes.stop();
   }
 }
 
-/** Sends the tombstone to a live subscriber, then fails with "stream deleted". */
-async function sendDeletion(log: EventLog, call: Call, name: string): Promise<never> {
-  const stream = log.streams.flushed(name);
-  const stored = stream && log.find(stream, TOMBSTONE);
-  if (stored) await call.send([responseOf(stored.record)]);
-  throw new RequestRefused({ kind: 'stream-deleted', stream: name });
-}
-
-async function subscribeToAll(
+async function follow(
   log: EventLog,
   call: Call,
   from: Position | 'start' | 'end',

@@ -15,9 +15,9 @@ export const secretParameter = (secret: string): string => `connectionName=${enc
 
 /**
  * Creates an admission by secret.
- * @param open Full paths of methods that the driver calls without its connection name.
+ * @param open Full path of the method that the driver calls without its connection name.
  */
-export function admitBySecret(secret: string, open: ReadonlySet<string>): Admission {
+export function admitBySecret(secret: string, open: string): Admission {
   const expected = Buffer.from(secret);
   return {
     isAuthenticated(headers) {
@@ -25,7 +25,7 @@ export function admitBySecret(secret: string, open: ReadonlySet<string>): Admiss
       return presented.length === expected.length && timingSafeEqual(presented, expected);
     },
     refuse: (headers) =>
-      open.has(headers[':path'] ?? '')
+      headers[':path'] === open
         ? undefined
         : new GrpcError(Status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' }),
   };

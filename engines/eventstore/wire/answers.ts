@@ -30,8 +30,7 @@ export function batchAppendSucceeded(correlationId: Buffer, stream: string, appe
 export const batchAppendFailed = (correlationId: Buffer, stream: string, status: Buffer): Buffer =>
   message(field(1, uuid(correlationId)), field(2, status), field(4, streamIdentifier(stream)));
 
-/** DeleteResp and TombstoneResp. */
-export const deleteSucceeded = (at: number): Buffer => field(1, position(at));
+export const tombstoneSucceeded = (at: number): Buffer => field(1, position(at));
 
 export const confirmation = (subscriptionId: string): Buffer => field(2, field(1, subscriptionId));
 export const checkpoint = (at: number): Buffer => field(3, position(at));

@@ -38,19 +38,18 @@ export function decodeBatchAppend(bytes: Buffer): BatchAppendRequest {
   return { correlationId, options, events, isFinal };
 }
 
-/** Decodes the target of a `Delete` or `Tombstone` call. */
-export function decodeDelete(bytes: Buffer): Target {
+export function decodeTombstone(bytes: Buffer): Target {
   const reader = new Reader(bytes);
   let target: Target | undefined;
   while (reader.next()) {
     if (reader.field === 1) target = readTarget(reader.message());
-    else reader.refuse('DeleteReq');
+    else reader.refuse('TombstoneReq');
   }
-  if (!target) throw new Malformed('a DeleteReq without options');
+  if (!target) throw new Malformed('a TombstoneReq without options');
   return target;
 }
 
-/** Decodes the options of all three writing calls, which use the same field numbers. */
+/** Decodes the options of both writing calls, which use the same field numbers. */
 function readTarget(reader: Reader): Target & { deadline?: number } {
   let stream = '';
   let expected: ExpectedRevision = ANY;

@@ -1,21 +1,7 @@
-/** Tests discovery by gossip and unsupported services. */
-import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
+/** Tests unsupported services. */
+import { persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { freshStream, numberedEvent, rejection, useEventStore } from '../../support/eventstore-client.js';
-
-describe('discovery', () => {
-  const store = useEventStore();
-
-  it('finds the one node by gossip, from one seed or several', async () => {
-    const { host, search } = new URL(store.server.url.replace(/^esdb(\+discover)?:/, 'http:'));
-    for (const url of [`esdb+discover://${host}${search}`, `esdb://${host},${host}${search}`]) {
-      const client = EventStoreDBClient.connectionString(url);
-      const answer = await client.appendToStream(freshStream(), numberedEvent(0));
-      await client.dispose();
-      expect(answer.success).equal(true);
-    }
-  });
-});
+import { freshStream, rejection, useEventStore } from '../../support/eventstore-client.js';
 
 if (!process.env.EVENTSTORE_URL) {
   describe('the embedded engine', () => {

@@ -5,12 +5,10 @@ import {
   type EventData,
   NO_STREAM,
   STREAM_EXISTS,
-  StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
-  collect,
   freshStream,
   numberedEvent,
   numberedEvents,
@@ -124,18 +122,5 @@ describe('a repeated append', () => {
     expect((await append(stream, [event, event], ANY)).nextExpectedRevision).equal(1n);
     expect((await append(stream, [event, event], ANY)).nextExpectedRevision).equal(0n);
     expect(await stored(stream)).deep.equal([0, 0]);
-  });
-
-  it('after a soft delete succeeds without a position and leaves the stream deleted', async () => {
-    for (const retried of [ANY, NO_STREAM] as const) {
-      const stream = freshStream();
-      const events = numberedEvents(0, 2);
-      await append(stream, events, NO_STREAM);
-      await store.client.deleteStream(stream);
-      const answer = await append(stream, events, retried);
-      expect(answer.success).equal(true);
-      expect(answer.position).equal(undefined);
-      expect(await rejection(collect(store.client.readStream(stream)))).instanceOf(StreamNotFoundError);
-    }
   });
 });

@@ -1,5 +1,12 @@
 /** Tests that the embedded event store refuses unsupported requests instead of answering almost correctly. */
-import { ANY, eventTypeFilter, excludeSystemEvents, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
+import {
+  ANY,
+  EventStoreDBClient,
+  eventTypeFilter,
+  excludeSystemEvents,
+  NO_STREAM,
+  streamNameFilter,
+} from '@eventstore/db-client';
 import { expect } from 'chai';
 import { collect, freshStream, numberedEvent, rejection, useEventStore } from '../../support/eventstore-client.js';
 
@@ -33,11 +40,23 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await rejection(set)).instanceOf(Error);
     });
 
+    it('soft deletes, subscriptions to one stream and discovery by gossip', async () => {
+      const stream = freshStream();
+      await store.client.appendToStream(stream, numberedEvent(0));
+      expect(await rejection(store.client.deleteStream(stream))).property('code', UNIMPLEMENTED);
+      const subscription = collect(store.client.subscribeToStream(stream));
+      expect(await rejection(subscription)).property('code', UNIMPLEMENTED);
+      const { host, search } = new URL(store.server.url.replace(/^esdb:/, 'http:'));
+      const url = `esdb+discover://${host}${search}&maxDiscoverAttempts=1`;
+      const client = EventStoreDBClient.connectionString(url);
+      expect(await rejection(client.appendToStream(stream, numberedEvent(1)))).instanceOf(Error);
+      await client.dispose();
+    });
+
     it('the deletion of metadata', async () => {
       const stream = freshStream();
       await store.client.appendToStream(stream, numberedEvent(0));
       await store.client.setStreamMetadata(stream, { maxCount: 3 });
-      expect(await rejection(store.client.deleteStream(`$$${stream}`))).instanceOf(Error);
       expect(await rejection(store.client.tombstoneStream(`$$${stream}`))).instanceOf(Error);
       expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({ maxCount: 3 });
     });

@@ -6,6 +6,7 @@ import {
   EventStoreDBClient,
   eventTypeFilter,
   type Filter,
+  jsonEvent,
   type Position,
   type ResolvedEvent,
   streamNameFilter,
@@ -171,6 +172,23 @@ describe('a subscription to $all', () => {
     await store.client.appendToStream(stream, numberedEvent(1));
     const seen = await take(store.client.subscribeToAll({ fromPosition: position! }), 2);
     expect(streamsOf(seen)).deep.equal([`$$${stream}`, stream]);
+  });
+
+  it('waits for a slow reader and loses nothing', async () => {
+    const stream = freshStream();
+    const padded = (first: number) =>
+      Array.from({ length: 500 }, (_, i) =>
+        jsonEvent({ type: 'Padded', data: { n: first + i, pad: 'y'.repeat(500) } }),
+      );
+    for (let n = 0; n < 4000; n += 500) await store.client.appendToStream(stream, padded(n));
+    let expected = 0;
+    const filter = streamNameFilter({ prefixes: [stream] });
+    for await (const event of store.client.subscribeToAll({ filter })) {
+      expect(numberOf(event)).equal(expected++);
+      // Another request in between slows the reader down.
+      if (expected % 500 === 0) expect(await collect(store.client.readStream(stream, { maxCount: 500 }))).length(500);
+      if (expected === 4000) break;
+    }
   });
 
   it('ends cleanly when the client unsubscribes', async () => {
