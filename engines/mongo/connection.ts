@@ -28,7 +28,6 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
     onTrusted,
     conversation: undefined,
     closed: false,
-    waiting: undefined,
   };
   const queue: (Message | Unreadable)[] = [];
   const maxQueued = () => (connection.authenticated ? MAX_QUEUED : MAX_QUEUED_GREETINGS);
@@ -40,7 +39,6 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
     engine.connections--;
     connection.closed = true;
     queue.length = 0;
-    connection.waiting?.();
     engine.cursors.releaseClient(connection);
   });
 
@@ -67,29 +65,21 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
     isWorking = true;
     for (let next = queue.shift(); next; next = queue.shift()) {
       if (queue.length < maxQueued()) socket.resume();
-      if ('error' in next) await send({ id: next.id, legacy: false }, failure(next.error), false);
+      if ('error' in next) await send({ id: next.id, legacy: false }, failure(next.error));
       else await handle(next);
     }
     isWorking = false;
   }
 
-  /** Answers a message. A client that awaits topology changes gets a stream of answers. */
   async function handle(message: Message): Promise<void> {
-    let current = await answer(engine, message, connection);
-    if (message.silent) return;
-    const streams = message.exhaust && current.ok && isAwaitable(message);
-    let sent = await send(message, current, streams);
-    while (streams && current.ok && !connection.closed) {
-      current = await answer(engine, { ...message, repeated: true }, connection);
-      sent = await send({ id: sent, legacy: false }, current, current.ok);
-    }
+    const answered = await answer(engine, message, connection);
+    if (!message.silent) await send(message, answered);
   }
 
   /** Writes an answer; waits while the client does not read. */
-  async function send(to: { id: number; legacy: boolean }, { body, ok }: Answer, more: boolean): Promise<number> {
-    const reply = writeReply(to, body, engine.clock.tail(ok), more);
-    if (!connection.closed && !socket.write(reply.bytes)) await waitForDrain(socket);
-    return reply.id;
+  async function send(to: { id: number; legacy: boolean }, { body, ok }: Answer): Promise<void> {
+    const reply = writeReply(to, body, engine.clock.tail(ok));
+    if (!connection.closed && !socket.write(reply)) await waitForDrain(socket);
   }
 }
 
@@ -103,8 +93,3 @@ function waitForDrain(socket: Socket): Promise<void> {
     socket.on('drain', done).on('close', done);
   });
 }
-
-const AWAIT = Buffer.from('maxAwaitTimeMS\0');
-
-/** True if the request waits for an event and may therefore be answered repeatedly. */
-const isAwaitable = ({ body }: Message): boolean => body.bytes.subarray(body.start, body.end).includes(AWAIT);

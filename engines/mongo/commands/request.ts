@@ -15,8 +15,6 @@ export interface Connection {
   readonly onTrusted: () => void;
   /** Authentication in progress. */
   conversation: Conversation | undefined;
-  /** Ends a pending wait immediately when the client disconnects. */
-  waiting: (() => void) | undefined;
   /** True once the client has disconnected. */
   closed: boolean;
 }

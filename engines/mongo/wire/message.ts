@@ -8,7 +8,8 @@ const OP_QUERY = 2004;
 const OP_MSG = 2013;
 const HEADER = 16;
 
-const Flag = { moreToCome: 2, exhaustAllowed: 1 << 16 } as const;
+/** Flag of a request that expects no answer. */
+const MORE_TO_COME = 2;
 
 /** A decoded request; its body is valid BSON. */
 export interface Message {
@@ -18,10 +19,6 @@ export interface Message {
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
   /** The client expects no answer. */
   readonly silent: boolean;
-  /** The client accepts several answers to one request. */
-  readonly exhaust: boolean;
-  /** The first of several answers has been sent. */
-  readonly repeated?: boolean;
   readonly legacy: boolean;
   /** Database of an OP_QUERY; an OP_MSG has it in its body. */
   readonly database: string | undefined;
@@ -52,7 +49,7 @@ export function readMessage(bytes: Buffer): Message | Unreadable {
 function readMsg(bytes: Buffer, id: number): Message | Unreadable {
   if (bytes.length < HEADER + 4) throw new ProtocolError('a message without flags');
   const flags = bytes.readUInt32LE(HEADER);
-  if (flags & 0xffff & ~Flag.moreToCome) throw new ProtocolError('an unknown required flag');
+  if (flags & 0xffff & ~MORE_TO_COME) throw new ProtocolError('an unknown required flag');
   const end = bytes.length;
   let body: Value | undefined;
   const sequences = new Map<string, Value[]>();
@@ -84,13 +81,11 @@ function readMsg(bytes: Buffer, id: number): Message | Unreadable {
     } else return { id, error: new CommandError(40432, `Unknown section kind ${kind}`) };
   }
   if (!body) return { id, error: new CommandError(40587, 'OP_MSG messages must have a body') };
-  const exhaust = (flags & Flag.exhaustAllowed) !== 0;
   return {
     id,
     body,
     sequences,
-    silent: (flags & Flag.moreToCome) !== 0,
-    exhaust,
+    silent: (flags & MORE_TO_COME) !== 0,
     legacy: false,
     database: undefined,
   };
@@ -118,25 +113,19 @@ function readQuery(bytes: Buffer, id: number): Message | Unreadable {
   const body = readDocument(bytes, zero + 9, bytes.length);
   if (!body || !namespace.endsWith('.$cmd')) throw new ProtocolError('a query that is no command');
   const database = namespace.slice(0, -5);
-  return { id, body, sequences: new Map(), silent: false, exhaust: false, legacy: true, database };
+  return { id, body, sequences: new Map(), silent: false, legacy: true, database };
 }
 
 let nextId = 1;
 
 /** Encodes an answer from two parts: `head` without its final zero, then the fields in `tail`. */
-export function writeReply(
-  to: { readonly id: number; readonly legacy: boolean },
-  head: Buffer,
-  tail: Buffer,
-  moreToCome = false,
-): { bytes: Buffer; id: number } {
+export function writeReply(to: { readonly id: number; readonly legacy: boolean }, head: Buffer, tail: Buffer): Buffer {
   const start = to.legacy ? HEADER + 20 : HEADER + 5;
   const size = head.length + tail.length;
   const bytes = Buffer.allocUnsafe(start + size);
-  const id = nextId;
-  nextId = (nextId + 1) & 0x7fffffff;
   bytes.writeInt32LE(bytes.length, 0);
-  bytes.writeInt32LE(id, 4);
+  bytes.writeInt32LE(nextId, 4);
+  nextId = (nextId + 1) & 0x7fffffff;
   bytes.writeInt32LE(to.id, 8);
   bytes.writeInt32LE(to.legacy ? OP_REPLY : OP_MSG, 12);
   if (to.legacy) {
@@ -144,12 +133,12 @@ export function writeReply(
     bytes.writeInt32LE(8, HEADER);
     bytes.writeInt32LE(1, start - 4);
   } else {
-    bytes.writeUInt32LE(moreToCome ? Flag.moreToCome : 0, HEADER);
+    bytes.writeUInt32LE(0, HEADER);
     bytes[HEADER + 4] = 0;
   }
   head.copy(bytes, start);
   tail.copy(bytes, start + head.length - 1);
   bytes[bytes.length - 1] = 0;
   bytes.writeInt32LE(size, start);
-  return { bytes, id };
+  return bytes;
 }

@@ -83,10 +83,8 @@ describe('MongoDB: authentication', () => {
     const failures: unknown[] = [];
     const recordFailure = (event: unknown) => failures.push(event);
     client.on('serverHeartbeatFailed', recordFailure).on('connectionPoolCleared', recordFailure);
-    // The driver awaits topology changes on a connection that never authenticates.
-    const watching = new Promise<void>((resolve) =>
-      client.on('serverHeartbeatStarted', ({ awaited }) => awaited && resolve()),
-    );
+    // The driver watches the server on a connection that never authenticates.
+    const watching = once(client, 'serverHeartbeatSucceeded');
     await client.db('admin').command({ ping: 1 });
     await watching;
     const unauthenticatedClients: RawClient[] = [];

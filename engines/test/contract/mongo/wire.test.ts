@@ -1,7 +1,7 @@
 /** Tests the protocol: the handshake, and input that no driver sends. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BSON, Long, ObjectId } from 'mongodb';
+import { BSON } from 'mongodb';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from '../../support/mongo-fixture.js';
 import { frame, opMsg, type RawClient, rawClient, uint32 } from '../../support/raw-client.js';
@@ -18,21 +18,6 @@ describe('MongoDB: the wire', () => {
   afterEach(() => raw.close());
 
   const hello = async (command: object, flags = 0) => (await raw.command({ ...command, $db: 'admin' }, flags))!.body;
-
-  /** Expects exactly that many answers, and none while other clients are served. */
-  const expectSilence = async (message: Buffer, answers = 0) => {
-    const waiting = await rawClient(mongo.server.port);
-    waiting.send(message);
-    for (let answer = 0; answer < answers; answer++) await waiting.receive();
-    let more = false;
-    const next = waiting.receive().then((reply) => {
-      more = reply !== undefined;
-    });
-    for (let ping = 0; ping < 20; ping++) await mongo.db.command({ ping: 1 });
-    expect(more).to.equal(false);
-    waiting.close();
-    await next;
-  };
 
   it('introduces itself as the primary of a set of one', async () => {
     const answer = await hello({ hello: 1 });
@@ -52,7 +37,7 @@ describe('MongoDB: the wire', () => {
       maxWriteBatchSize: 100000,
       logicalSessionTimeoutMinutes: 30,
     });
-    expect(answer).to.include.keys('topologyVersion', 'electionId', 'lastWrite', '$clusterTime', 'operationTime');
+    expect(answer).to.include.keys('electionId', 'lastWrite', '$clusterTime', 'operationTime');
     expect(answer).to.not.have.any.keys('helloOk', 'ismaster');
     const old = await hello({ isMaster: 1, helloOk: true });
     expect(old).to.include({ ismaster: true, helloOk: true }).and.not.have.property('isWritablePrimary');
@@ -70,31 +55,6 @@ describe('MongoDB: the wire', () => {
     const reply = await raw.receive();
     expect(reply).to.include({ responseTo: 11, flags: 8 });
     expect(reply?.body).to.include({ ismaster: true, ok: 1 });
-  });
-
-  it('awaits topology changes, and streams answers on request', async () => {
-    const { topologyVersion } = await hello({ hello: 1 });
-    expect((await hello({ hello: 1, maxAwaitTimeMS: 10 })).code).to.equal(31368);
-    expect((await hello({ hello: 1, topologyVersion, maxAwaitTimeMS: 1 })).ok).to.equal(1);
-    await expectSilence(opMsg({ hello: 1, topologyVersion, maxAwaitTimeMS: 600_000, $db: 'admin' }));
-    raw.send(opMsg({ hello: 1, topologyVersion, maxAwaitTimeMS: 5, $db: 'admin' }, 1 << 16, 21));
-    const first = await raw.receive();
-    const second = await raw.receive();
-    expect(first).to.include({ responseTo: 21, flags: 2 });
-    expect(second).to.include({ responseTo: first?.requestId, flags: 2 });
-  });
-
-  it('answers immediately if the client knows another process', async () => {
-    const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) };
-    expect((await hello({ hello: 1, topologyVersion, maxAwaitTimeMS: 600_000 })).ok).to.equal(1);
-  });
-
-  it('does not flood a client that streams from another topology', async () => {
-    const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) };
-    const streaming = opMsg({ hello: 1, topologyVersion, maxAwaitTimeMS: 600_000, $db: 'admin' }, 1 << 16);
-    await expectSilence(streaming, 1);
-    raw.send(opMsg({ hello: 1, topologyVersion, maxAwaitTimeMS: 5, $db: 'admin' }, 1 << 16));
-    for (let answers = 0; answers < 3; answers++) expect(await raw.receive()).not.to.equal(undefined);
   });
 
   it('requires a database', async () => {
