@@ -115,9 +115,8 @@ export async function openCluster({
   }
 
   /**
-   * Returns the connection to a node: synchronously if known, so that messages keep their order; else after one
-   * member lookup. Undefined if unknown, or if the messages that wait for lookups exceed their limit. `bytes` is
-   * 0 for a request, because its sender waits.
+   * Returns the connection to a node: synchronously if known, so that messages keep their order; else after one lookup.
+   * Undefined if unknown, or if too many messages wait for lookups. `bytes` is 0 for a request, as its sender waits.
    */
   function connectionFor(to: string, bytes: number): PeerConnection | undefined | Promise<PeerConnection | undefined> {
     const known = connections.get(to);

@@ -4,10 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ensurePrivateDirectory, flushDirectory, flushFile } from '@annals/engines';
 
-/**
- * Copies and flushes all files present when it is called; files removed meanwhile may be missing, and unfinished
- * uploads are left out. Copies nothing if there is no store.
- */
+/** Copies and flushes the finished files of a store, if there is one. Files removed meanwhile may be missing. */
 export async function copyDirectoryStore(directory: string, to: string) {
   const storedDir = join(directory, 'kept');
   if (!existsSync(storedDir)) return { files: 0, bytes: 0 };

@@ -41,10 +41,7 @@ const LINE_BYTES = 1024 * 1024;
 /** Called for paths that cannot be read; the others are still read. */
 export type OnUnreadable = (path: string, error: unknown) => void;
 
-/**
- * Creates a generator of all files below a directory, by name. It closes the files it opened.
- * Call it repeatedly: an unchanged file costs one `stat`.
- */
+/** Creates a generator of all files below a directory, by name. Call it repeatedly: unchanged files cost a `stat`. */
 export function createFileScanner() {
   const cachedFiles = new Map<string, CachedFiles>();
 

@@ -15,12 +15,7 @@ const CONCERNS: DbOptions = {
 
 export type Mongo = Awaited<ReturnType<typeof connectMongo>>;
 
-/**
- * Connects and waits until the server answers. Writes are journaled by a majority. Every call has a deadline and
- * rejects with `UnavailableError` when the server is unreachable.
- *
- * @param withinMs Server selection timeout.
- */
+/** Connects and waits until the server answers. Every call has a deadline. `withinMs`: server selection timeout. */
 export async function connectMongo(url: string, database: string, withinMs = CONNECT_MS) {
   const client = new MongoClient(url, {
     // The embedded engine recognises connections of its own program by this name.

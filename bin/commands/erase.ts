@@ -37,8 +37,7 @@ export const eraseUser: CommandSpec = {
       const userId = await resolveUserId(kernel, idOrEmail);
       const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
       if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
-      process.stdout.write(`${userId} is erased
-`);
+      process.stdout.write(`${userId} is erased\n`);
       return 0;
     });
   },
@@ -69,8 +68,7 @@ export const eraseMeeting: CommandSpec = {
     return withKernel(values, async ({ kernel }) => {
       const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
       if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);
-      process.stdout.write(`${erased} ${erased === 1 ? 'meeting' : 'meetings'} of ${roomId} erased
-`);
+      process.stdout.write(`${erased} ${erased === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
       return 0;
     });
   },

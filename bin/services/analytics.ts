@@ -113,7 +113,7 @@ export const analytics: Service<typeof catalog> = {
     const policy = analyticsPolicy(release);
     const routes = analyticsRoutes({
       version: release,
-      admit: createAdminAuthenticator({ adminToken, logins, appUrl }),
+      admit: createAdminAuthenticator(adminToken, logins, appUrl),
       logins,
       linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS),
       appUrl,

@@ -42,13 +42,7 @@ export const sessionCookie = (token: string, maxAgeSeconds: number, secure: bool
 
 type AdminRequest = Pick<Request, 'bearer' | 'headers' | 'method'>;
 
-export interface AdmissionDeps {
-  readonly adminToken: string;
-  readonly logins: Pick<Logins, 'find'>;
-  readonly appUrl: string | undefined;
-}
-
-export function createAdminAuthenticator({ adminToken, logins, appUrl }: AdmissionDeps) {
+export function createAdminAuthenticator(adminToken: string, logins: Pick<Logins, 'find'>, appUrl: string | undefined) {
   const isAdminToken = equalsSecret(adminToken);
   return async ({ bearer, headers, method }: AdminRequest): Promise<Admin | Problem> => {
     if (bearer !== undefined) return isAdminToken(bearer) ? ADMIN : UNAUTHORIZED;

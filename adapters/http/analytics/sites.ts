@@ -2,25 +2,16 @@
 import type { SiteDirectory, Sites } from '../../../application/analytics/sites.js';
 import type { RecentAttempts } from '../../../application/analytics/validate-hits.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
-
-export interface Privacy {
-  readonly honorDoNotTrack: boolean;
-  readonly filterBots: boolean;
-  readonly countries: boolean;
-  readonly retentionDays: number;
-  readonly storeRaw: boolean;
-  readonly rawRetentionHours: number;
-}
 
 export interface SiteRouteDeps {
   readonly sites: Sites;
   readonly directory: Pick<SiteDirectory, 'find'>;
   readonly attempts: Pick<RecentAttempts, 'list'>;
-  readonly privacy: Privacy;
+  readonly privacy: DataOf<typeof schemas.sitesAnswer>['privacy'];
   readonly admit: Admit<Admin>;
 }
 

@@ -7,7 +7,7 @@ import { type Budget, createBudget } from '../../../application/concurrency/inde
 import type { SealedFiles } from '../../../application/secrets/index.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
-import { isProblem, type Problem } from '../server/policy.js';
+import { isProblem } from '../server/policy.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
@@ -79,12 +79,6 @@ const BAD_FILE = {
   description: 'The name, its extension or the content is invalid, or the content is not base64, empty or too large',
 };
 
-/** The caller, and the channel or conversation of the image. */
-interface ImageAccess {
-  readonly caller: Caller;
-  readonly channelId: string;
-}
-
 type ImageRequest = Pick<Request, 'bearer' | 'ifPosition' | 'params'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
@@ -142,7 +136,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     summaries: { readonly upload: string; readonly download: string },
     find: (caller: Caller, request: ImageRequest) => Promise<{ readonly id: string } | Rejection>,
   ): readonly Route[] {
-    async function admit(request: ImageRequest): Promise<ImageAccess | Rejection | Problem> {
+    async function admit(request: ImageRequest) {
       const caller = await guards.user(request);
       if (isRejection(caller) || isProblem(caller)) return caller;
       const channel = await find(caller, request);

@@ -1,15 +1,9 @@
 /** Public routes of the chat: health, and the configuration of sign-in. */
+import type { DataOf } from '../../../domain/shared/index.js';
 import { healthRoute, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
-export interface PublicConfig {
-  readonly mode: 'dev' | 'magic-link' | 'password';
-  readonly hasEmail: boolean;
-  readonly isInviteRequired: boolean;
-  readonly oauthEnabled: boolean;
-  readonly passwordResetEnabled: boolean;
-  readonly registrationEnabled: boolean;
-}
+type PublicConfig = Omit<DataOf<typeof schemas.publicConfig>['auth'], 'routes'>;
 
 /** @param routes Paths of the sign-in routes of this mode by name. */
 export function healthRoutes(config: PublicConfig, routes: { readonly [name: string]: string }): readonly Route[] {

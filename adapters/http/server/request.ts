@@ -43,10 +43,7 @@ export function createRequest(
   return new PendingRequest(params, requestId, headers, idempotencyKey, ifPosition, ctx, deps, quota);
 }
 
-/**
- * A request with a body that is set later, as `admit` runs before it is read. A class for speed: creating an object
- * literal with these getters takes several times as long.
- */
+/** A request whose body is set after `admit`. A class: an object literal with these getters is several times slower. */
 export class PendingRequest implements Request<unknown, Query> {
   readonly method: string;
   readonly path: string;

@@ -33,10 +33,8 @@ type Times = Required<LeaseOptions>;
 type LeaseClaim = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
 
 /**
- * Creates the leases of the node `nodeName`. A node that restarts under its old name takes its leases over
- * immediately.
- * If another process uses the same name, this one continues under a random name; otherwise they would take each
- * other's leases for ever.
+ * Creates the leases of a node. A node that restarts under its old name takes its leases over immediately. If another
+ * process uses the same name, this one takes a random name: they would take each other's leases for ever.
  */
 export function createLeases(
   db: Db,

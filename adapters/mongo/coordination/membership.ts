@@ -36,9 +36,8 @@ const LOST_MS = 4000;
 const FORGET_MS = 60_000;
 
 /**
- * Publishes the address of the process `run`. Resolves when its row is written and the other members are known.
- * Wall clocks are not compared: each process uses its own monotonic clock, and counts only the time in which it
- * refreshed the list.
+ * Publishes the address of the process `run`. Resolves when its row is written and the other members are known. Each
+ * process uses its own monotonic clock, and counts only the time in which it refreshed the list.
  */
 export async function joinMembers(
   db: Db,

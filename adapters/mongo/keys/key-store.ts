@@ -17,9 +17,7 @@ export interface SecretSource {
   readonly stored: StoredSecret;
 }
 
-/**
- * Opens the key store. Rejects with `WrongSecret`, changing nothing, if the keys are wrapped under another secret. `fresh` becomes the installation's key if there is none.
- */
+/** Opens the key store; `fresh` becomes the installation's key if there is none. Rejects with `WrongSecret`. */
 export async function openKeys(db: Db, { configured, stored }: SecretSource, fresh: Buffer, logger: Logger) {
   const rows = db.collection<KeyRow>(KEYS);
   const installationRow = await rows.findOne({ _id: INSTALLATION });
@@ -55,10 +53,8 @@ function createKeyStore(
   const linearizableRead = createLinearizableRead(db);
 
   /**
-   * Finds the wrapping of a secret. A rotation may have replaced the stored secret, so it is read again; a
-   * configured one cannot change here.
-   * Rejects with `UnknownSecret` if a restart with the new secret would help; undefined if no secret ever had
-   * this id.
+   * Finds the wrapping of a secret; undefined if no secret ever had this id. Reads a stored secret again, as a rotation
+   * may have replaced it. Rejects with `UnknownSecret` if a restart with a new configured secret would help.
    */
   async function findWrapping(id: string) {
     const known = ring.known.get(id);

@@ -127,10 +127,7 @@ async function write(
 
 const bulkOperations = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
 
-/**
- * Selects the next writes up to a deletion in chunks, at least one. Inserts come first, since no earlier write can
- * concern their rows: the driver sends writes of one kind in one message.
- */
+/** Selects the next writes up to a deletion in chunks. Inserts come first: the driver sends one kind per message. */
 function selectBatch(merged: readonly Merged[], from: number): readonly Merged[] {
   const next = merged.slice(from, from + CHUNK_ROWS);
   const end = next.findIndex(({ write }) => 'deletePieces' in write);
@@ -222,10 +219,7 @@ async function dropEmptyDeletes(rows: Collection<Row>, writes: readonly RowWrite
   });
 }
 
-/**
- * Returns the field and value of a delete by one field, older rows only. Not by id, since an earlier write may
- * create that row, and not a delete that fits one call.
- */
+/** Returns field and value of a delete by one field; not by id, since an earlier write may create that row. */
 function deletedValue(write: RowWrite): { readonly field: string; readonly value: string } | undefined {
   const { filter } = 'deletePieces' in write ? write.deletePieces : 'deleteMany' in write ? write.deleteMany : {};
   const [entry, ...others] = Object.entries(filter ?? {}).filter(([name]) => name !== '_at');

@@ -7,13 +7,8 @@ import { ConfigError } from './config-error.js';
 
 const DEFAULT_NAMES = ['annals.config.mjs', 'annals.config.js', 'annals.config.json'];
 
-export interface ConfigFile {
-  readonly path: string;
-  readonly content: object;
-}
-
 /** Undefined if no file was requested and none of the default names exists. */
-export async function readConfigFile(directory: string, requestedPath?: string): Promise<ConfigFile | undefined> {
+export async function readConfigFile(directory: string, requestedPath?: string) {
   const path =
     requestedPath === undefined
       ? findDefault(directory)

@@ -29,9 +29,8 @@ const afterUnref: After = (ms, work) => {
 };
 
 /**
- * Wraps a logger: messages about `UnavailableError` are warnings at most. The first of an outage is logged with
- * its cause; further ones go to debug until the store answers again, which logs the time from first to last
- * failure.
+ * Wraps a logger: messages about `UnavailableError` are warnings at most. The first of an outage is logged with its cause;
+ * further ones go to debug until the store answers again, which logs the duration.
  */
 export function reportOutages(
   logger: Logger,

@@ -4,9 +4,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Allowed growth of the old generation over the live size at its last collection; V8's default is fourfold. Each
- * collection visits all live objects: with a quarter alone, a small heap would be collected every few hundred
- * requests.
+ * Allowed growth of the old generation since its last collection; V8's default is fourfold. With a quarter alone, a small
+ * heap would be collected every few hundred requests.
  */
 const GROWTH = { bytes: 40 * 1024 * 1024, leastPercent: 25 };
 

@@ -71,9 +71,8 @@ export interface SignalHost extends Signals {
 }
 
 /**
- * Installs the shutdown on signals. Exits with 0 when all steps are done; with 1 if one failed, they took too
- * long, or a second signal came. Returns a function that shuts down with 1, so that a supervisor restarts the
- * process.
+ * Installs the shutdown on signals. Exits with 0 when all steps are done; with 1 if one failed, took too long, or a second
+ * signal came. Returns a function that shuts down with 1, so that a supervisor restarts the process.
  */
 export function installShutdown(options: ShutdownOptions): () => void {
   const { steps, logger, host = process, graceMs = GRACE_MS, now } = options;
@@ -97,10 +96,7 @@ export function installShutdown(options: ShutdownOptions): () => void {
   return () => stop(1);
 }
 
-/**
- * Runs the steps of a failed start. Resolves when they are done or take too long: a step that waits for an
- * unreachable store would otherwise block the exit and the restart.
- */
+/** Runs the steps of a failed start, in limited time: an unreachable store would otherwise block exit and restart. */
 export async function undoStart(steps: Iterable<Step>, logger: Logger, graceMs = GRACE_MS): Promise<void> {
   const done = new AbortController();
   const timeout = delay(graceMs, undefined, { signal: done.signal }).then(

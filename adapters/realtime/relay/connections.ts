@@ -35,10 +35,7 @@ export interface ConnectionsOptions<Item extends RingItem> {
   readonly beatMs?: number | undefined;
 }
 
-/**
- * Unread bytes at which a client is cut, since ephemeral messages cannot wait in the ring. Twice the largest
- * message sent with backpressure, which waits for room.
- */
+/** Unread bytes at which a client is cut. Twice the largest message sent with backpressure, which waits for room. */
 const MAX_BUFFERED = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** Heartbeats without reading after which a client is cut. It resumes with its cursor (docs/guide/relay.md). */

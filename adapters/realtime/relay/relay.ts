@@ -10,10 +10,7 @@ import { type Frame, frame, type Sink } from './sink.js';
 export interface ConnectOptions<State> {
   /** Keys of the stream; it gets all deliveries to any of them. */
   readonly keys: readonly string[];
-  /**
-   * Last position the client has seen. The stream starts after it, or with one `RESET` if it is too old, beyond
-   * the log, or negative (a cursor that was never issued).
-   */
+  /** Last position the client has seen. The stream starts after it, or with one `RESET` if that is not possible. */
   readonly after?: Position;
   /** Whether the client may still see a delivery it missed or was too slow for. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;

@@ -15,11 +15,7 @@ function flushAll() {
   for (const flush of all) flush();
 }
 
-/**
- * Creates the sink of a WebSocket. `network` is the stream under it; uncompressed, written in order.
- * Frames sent in one tick go out in one write, since each write is expensive; frames are encoded once for all
- * sockets for the same reason.
- */
+/** Creates the sink of a WebSocket on the stream `network`. Writes are expensive: frames of one tick go out in one. */
 export function socketSink(socket: WebSocket, network: Duplex): Sink {
   let isCorked = false;
 

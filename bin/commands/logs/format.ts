@@ -57,17 +57,12 @@ const quoted = (text: string) =>
 export const entryFormatFor = (options: { readonly [name: string]: unknown }): EntryFormat =>
   options.json || !process.stdout.isTTY ? ndjson : pretty;
 
-/** A page of records as raw JSON of its entries; parsing would lose digits of large numbers. */
-export interface Page {
-  readonly entries: readonly string[];
-  readonly nextCursor?: string;
-}
-
-export function readPage(text: string): Page {
+/** Reads a page of records as raw JSON of its entries; parsing would lose digits of large numbers. */
+export function readPage(text: string) {
   const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string };
   const entries: string[] = [];
   for (const member of scanItems(text, 0))
     if (member?.key === 'entries')
       for (const entry of scanItems(text, member.from)) if (entry) entries.push(text.slice(entry.from, entry.to));
-  return { entries, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  return { entries, nextCursor };
 }

@@ -122,18 +122,14 @@ async function show(
   }
 }
 
-interface StreamEvent {
-  /** Empty for a block that only moves the cursor. */
-  readonly data: string;
-  /** Cursor to resume from after this event. */
-  readonly id?: string;
-}
-
 /** Maximum characters of a line; no record is longer. */
 const LINE_LIMIT = 4 * 1024 * 1024;
 
-/** Reads server-sent events (HTML standard, 9.2). Ends with the stream; throws when it breaks, and when the signal is aborted. */
-async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+/**
+ * Reads server-sent events (HTML standard, 9.2). `id`: cursor to resume from after this event; `data` is empty if only the
+ * cursor moves. Ends with the stream; throws when it breaks, and when the signal is aborted.
+ */
+async function* eventsOf({ body }: Response, signal: AbortSignal) {
   if (!body) return;
   // The signal of fetch is not enough: before Node 24 it is lost on garbage collection.
   const chunks = addAbortSignal(signal, Readable.fromWeb(body as ReadableStream));
@@ -149,7 +145,7 @@ async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerato
       if (line.startsWith('data:')) data.push(fieldValue(line));
       else if (line.startsWith('id:')) id = fieldValue(line);
       else if (line === '') {
-        if (data.length > 0 || id !== undefined) yield { data: data.join('\n'), ...(id === undefined ? {} : { id }) };
+        if (data.length > 0 || id !== undefined) yield { data: data.join('\n'), id };
         [data, id] = [[], undefined];
       }
     }
