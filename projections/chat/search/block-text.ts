@@ -1,4 +1,5 @@
-/** Folded texts of a block's messages in one buffer, searched without creating strings. */
+/** Messages of a block in compact form, searched without creating strings. */
+import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import { type Doc, textOf } from './blocks.js';
 
 export interface DocQuery {
@@ -17,28 +18,51 @@ export interface DocWord {
 }
 
 export interface BlockText {
-  readonly docs: readonly Doc[];
+  /** Docs as lines of JSON, parsed only where they match. */
+  readonly docs: Buffer;
+  readonly docEnds: Uint32Array;
+  /** Folded texts. */
   readonly texts: Buffer;
-  /** End of each doc's text. */
-  readonly ends: Uint32Array;
+  readonly textEnds: Uint32Array;
+  readonly authors: readonly string[];
+  /** Unix ms. */
+  readonly createdAt: Float64Array;
   /** Approximate bytes in memory. */
   readonly size: number;
 }
 
-/** Bytes of a doc in memory, without its content. */
-const DOC_BYTES = 400;
+/** Bytes of a doc and of a block in memory, without their texts. */
+const DOC_BYTES = 24;
+const OVERHEAD_BYTES = 1000;
 
-export function blockText(docs: readonly Doc[]): BlockText {
-  const lines = docs.map((doc) => `${textOf(doc)}\n`);
-  // Allocated outside the pool: a small cached buffer would retain its whole pool slab.
-  const texts = Buffer.allocUnsafeSlow(lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0));
-  const ends = new Uint32Array(docs.length);
-  let end = 0;
+/** `docs`: one line of JSON per doc. */
+export async function blockText(docs: Uint8Array): Promise<BlockText> {
+  const lines = docs.length === 0 ? [] : new TextDecoder().decode(docs).split('\n');
+  const [docEnds, textEnds] = [new Uint32Array(lines.length), new Uint32Array(lines.length)];
+  const createdAt = new Float64Array(lines.length);
+  const authors: string[] = [];
+  const distinct = new Map<string, string>();
+  const texts: string[] = [];
+  let [docEnd, textEnd] = [0, 0];
   for (const [index, line] of lines.entries()) {
-    end += texts.write(line, end);
-    ends[index] = end;
+    if (sliceExpired()) await yieldToEventLoop();
+    const doc: Doc = JSON.parse(line);
+    const text = `${textOf(doc)}\n`;
+    if (!distinct.has(doc.author)) distinct.set(doc.author, doc.author);
+    authors.push(distinct.get(doc.author)!);
+    createdAt[index] = doc.createdAt;
+    texts.push(text);
+    docEnd += Buffer.byteLength(line) + 1;
+    docEnds[index] = docEnd;
+    textEnd += Buffer.byteLength(text);
+    textEnds[index] = textEnd;
   }
-  return { docs, texts, ends, size: 3 * texts.length + DOC_BYTES * (1 + docs.length) };
+  // Allocated outside the pool: a small cached buffer would retain its whole pool slab.
+  const folded = Buffer.allocUnsafeSlow(textEnd);
+  folded.write(texts.join(''));
+  const own = Buffer.from(docs.buffer, docs.byteOffset, docs.byteLength);
+  const size = own.length + folded.length + DOC_BYTES * lines.length + OVERHEAD_BYTES;
+  return { docs: own, docEnds, texts: folded, textEnds, authors, createdAt, size };
 }
 
 /** Matching docs, oldest first. */
@@ -47,25 +71,29 @@ export function findDocs(block: BlockText, query: DocQuery): readonly Doc[] {
   const { authorId, from = -Infinity, to = Infinity } = query;
   if (!first) return [];
   return indexesOf(block, first).flatMap((index) => {
-    const doc = block.docs[index]!;
-    const { author, createdAt } = doc;
+    const [author, createdAt] = [block.authors[index]!, block.createdAt[index]!];
     if (createdAt < from || createdAt > to || (authorId !== undefined && author !== authorId)) return [];
-    return more.every((word) => word.authors.has(author) || hasWord(block, index, word)) ? doc : [];
+    const isMatch = more.every((word) => word.authors.has(author) || hasWord(block, index, word));
+    return isMatch ? docAt(block, index) : [];
   });
 }
 
-function indexesOf({ docs, texts, ends }: BlockText, { bytes, authors }: DocWord): readonly number[] {
+function docAt({ docs, docEnds }: BlockText, index: number): Doc {
+  return JSON.parse(docs.toString('utf8', index === 0 ? 0 : docEnds[index - 1], docEnds[index]! - 1));
+}
+
+function indexesOf({ authors: all, texts, textEnds }: BlockText, { bytes, authors }: DocWord): readonly number[] {
   const found: number[] = [];
   let index = 0;
-  for (let at = texts.indexOf(bytes); at >= 0; at = texts.indexOf(bytes, ends[index++])) {
-    while (ends[index]! <= at) index++;
+  for (let at = texts.indexOf(bytes); at >= 0; at = texts.indexOf(bytes, textEnds[index++])) {
+    while (textEnds[index]! <= at) index++;
     found.push(index);
   }
   if (authors.size === 0) return found;
   const both = new Set(found);
-  for (const [other, { author }] of docs.entries()) if (authors.has(author)) both.add(other);
+  for (const [other, author] of all.entries()) if (authors.has(author)) both.add(other);
   return [...both].sort((a, b) => a - b);
 }
 
-const hasWord = ({ texts, ends }: BlockText, index: number, { bytes }: DocWord): boolean =>
-  texts.subarray(index === 0 ? 0 : ends[index - 1], ends[index]).includes(bytes);
+const hasWord = ({ texts, textEnds }: BlockText, index: number, { bytes }: DocWord): boolean =>
+  texts.subarray(index === 0 ? 0 : textEnds[index - 1], textEnds[index]).includes(bytes);

@@ -48,6 +48,7 @@ export interface BlockRow {
   readonly authors: readonly string[];
   /** One line of JSON per doc. */
   readonly docs: Binary;
+  readonly isFull: boolean;
   /** Bloom filter of all n-grams, once the block is full. */
   readonly filter?: Binary;
 }
@@ -109,6 +110,7 @@ export async function writeOf(vault: Vault, block: Block): Promise<RowWrite> {
     first,
     last,
     size,
+    isFull,
     ids: docs.map(({ id }) => id),
     threads: unique(docs.flatMap(({ id }) => threadOf(id) ?? [])),
     authors: unique(docs.map(({ author }) => author)),

@@ -129,9 +129,9 @@ function startIndexWriter(build: Build, maxCachedChannels: number) {
 
   /** A full block has a filter. */
   async function load(row: BlockRow): Promise<Block> {
-    const { _id: id, channel, size, filter } = row;
+    const { _id: id, channel, size, isFull } = row;
     const [first, last, at] = [row.first.toBigInt(), row.last.toBigInt(), row._at.toBigInt()];
-    return { id, channel, first, last, at, size, docs: await openDocs(vault, row), isFull: filter !== undefined };
+    return { id, channel, first, last, at, size, docs: await openDocs(vault, row), isFull };
   }
 
   async function findNewest(channel: string): Promise<Block | undefined> {

@@ -2,17 +2,27 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { Hit, SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
-import { createSingleFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
+import {
+  createBatchFlight,
+  createSingleFlight,
+  sliceExpired,
+  yieldToEventLoop,
+} from '../../../application/concurrency/index.js';
 import type { Cache, Position, ProjectionProgress, Vault } from '../../../application/ports/index.js';
 import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
 import { longOf } from '../../kernel/index.js';
 import { type BlockText, blockText, type DocQuery, findDocs } from './block-text.js';
-import { BLOCKS, type BlockRow, type Doc, openDocs, subjectOf } from './blocks.js';
+import { BLOCKS, type BlockRow, type Doc, subjectOf } from './blocks.js';
 import { search } from './projection.js';
 
-/** Filters of a million messages take about 25 MiB. Blocks beyond are searched without a filter. */
-const FILTER_BYTES = 60 * 1024 * 1024;
-const TEXT_BYTES = 32 * 1024 * 1024;
+/** Filters of a million messages take about 25 MiB. */
+const FILTER_BYTES = 26 * 1024 * 1024;
+const TEXT_BYTES = 66 * 1024 * 1024;
+/**
+ * Once the cache of texts is full, only one of this many is admitted: a scan larger than the cache would otherwise evict
+ * everything.
+ */
+const OVERFLOW_SAMPLE = 8;
 /** Blocks per read: the first batch often suffices. */
 const FIRST_BATCH = 16;
 const BATCH_SIZE = 64;
@@ -32,13 +42,17 @@ interface CompiledQuery extends DocQuery {
 }
 
 interface BlockHeader {
+  /** Build, id and version of the row. */
+  readonly key: string;
+  readonly build: string;
   readonly id: string;
   /** Positions of the last event that changed the block, and of its last message. */
   readonly at: Position;
   readonly last: Position;
   readonly channel: string;
   readonly authors: readonly string[];
-  readonly filter: Uint8Array | undefined;
+  /** Full blocks have a filter. */
+  readonly isFull: boolean;
 }
 
 /** Headers of all blocks of a build. */
@@ -49,7 +63,6 @@ interface Directory {
   readonly ids: Map<string, string>;
   /** Newest first. */
   sorted: readonly BlockHeader[];
-  filterBytes: number;
   /** Rows changed up to here have been read. */
   until: Position;
 }
@@ -60,8 +73,8 @@ interface Match {
   readonly posted: Position;
 }
 
-type HeaderRow = Pick<BlockRow, '_id' | '_at' | 'channel' | 'last' | 'authors' | 'filter'>;
-const HEADER_FIELDS = { _at: 1, channel: 1, last: 1, authors: 1, filter: 1 } as const;
+type HeaderRow = Pick<BlockRow, '_id' | '_at' | 'channel' | 'last' | 'authors' | 'isFull'>;
+const HEADER_FIELDS = { _at: 1, channel: 1, last: 1, authors: 1, isFull: 1 } as const;
 
 export function createSearchIndex({ db, vault, build, projectionProgress }: SearchReaderPorts): SearchIndex & {
   readonly caches: readonly Cache[];
@@ -70,42 +83,39 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
   const singleFlight = createSingleFlight();
   const position = () => projectionProgress.position(search.name);
   const rowsOf = (name: string) => db.collection<BlockRow>(`${name}.${BLOCKS}`);
-  /** By header: a changed block has another one. */
-  const texts = new LRUCache<BlockHeader, BlockText>({ maxSize: TEXT_BYTES, sizeCalculation: ({ size }) => size });
+  const filters = new LRUCache<string, Uint8Array>({
+    maxSize: FILTER_BYTES,
+    sizeCalculation: ({ length }, key) => length + key.length + 200,
+  });
+  const texts = new LRUCache<string, BlockText>({ maxSize: TEXT_BYTES, sizeCalculation: ({ size }) => size });
+  let overflow = 0;
 
   /** Reads the headers of changed blocks. */
   async function refresh(name: string): Promise<void> {
     // Rows beyond this position may still be written; they are read again next time.
     const until = position();
     const next = directory.build === name ? directory : emptyDirectory(name);
+    const intern = (id: string) => {
+      if (!next.ids.has(id)) next.ids.set(id, id);
+      return next.ids.get(id)!;
+    };
     const changed = rowsOf(name)
       .find({ _at: { $gt: longOf(next.until) } })
       .project<HeaderRow>(HEADER_FIELDS);
     let hasChanged = false;
-    for (const row of await changed.toArray()) {
+    for await (const { _id: id, _at, last, channel, authors, isFull } of changed) {
       if (sliceExpired()) await yieldToEventLoop();
-      const before = next.headers.get(row._id);
-      if (before && before.at >= row._at.toBigInt()) continue;
-      const header = await headerOf(row, next);
-      next.headers.set(header.id, header);
-      next.filterBytes += (header.filter?.length ?? 0) - (before?.filter?.length ?? 0);
+      const at = _at.toBigInt();
       hasChanged = true;
+      next.headers.set(id, {
+        ...{ key: `${name} ${id} ${at}`, build: name, id, at, last: last.toBigInt(), isFull },
+        ...{ channel: intern(channel), authors: authors.map(intern) },
+      });
     }
     if (hasChanged) next.sorted = [...next.headers.values()].sort((a, b) => (a.last > b.last ? -1 : 1));
     // Set last, so that concurrent callers wait until the rows are merged.
     next.until = until;
     directory = next;
-  }
-
-  async function headerOf(row: HeaderRow, { ids, filterBytes }: Directory): Promise<BlockHeader> {
-    const intern = (each: string) => {
-      if (!ids.has(each)) ids.set(each, each);
-      return ids.get(each)!;
-    };
-    const sealed = filterBytes < FILTER_BYTES ? row.filter : undefined;
-    const filter = sealed && (await vault.openBytes(subjectOf(row.channel), sealed.buffer));
-    const [at, last] = [row._at.toBigInt(), row.last.toBigInt()];
-    return { id: row._id, at, last, channel: intern(row.channel), authors: row.authors.map(intern), filter };
   }
 
   /** All blocks as of the current index position. */
@@ -116,29 +126,62 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     return directory.sorted;
   }
 
+  const rowsOfBatch = ([first, ...more]: readonly BlockHeader[], fields: { readonly [name: string]: 1 }) =>
+    rowsOf(first!.build)
+      .find({ _id: { $in: [first!, ...more].map(({ id }) => id) } })
+      .project<BlockRow>({ channel: 1, ...fields });
+
+  const loadFilters = createBatchFlight<BlockHeader, Uint8Array>(async (batch) => {
+    const keys = new Map(batch.map(({ id, key }) => [id, key]));
+    for await (const { _id, channel, filter } of rowsOfBatch(batch, { filter: 1 })) {
+      const opened = filter && (await vault.openBytes(subjectOf(channel), filter.buffer));
+      // Without its key a block has no matches.
+      filters.set(keys.get(_id)!, opened ?? new Uint8Array(8));
+    }
+    return new Map();
+  });
+
   /** Reads the current or newer texts; blocks that no longer exist are missing. */
-  async function readTexts(name: string, batch: readonly BlockHeader[]): Promise<ReadonlyMap<BlockHeader, BlockText>> {
-    const found = new Map<BlockHeader, BlockText>();
-    const missing = new Map<string, BlockHeader>();
+  const loadTexts = createBatchFlight<BlockHeader, BlockText>(async (batch) => {
+    const keys = new Map(batch.map(({ id, key }) => [id, key]));
+    const found = new Map<string, BlockText>();
+    for await (const { _id, channel, docs } of rowsOfBatch(batch, { docs: 1 })) {
+      const text = await blockText((await vault.openBytes(subjectOf(channel), docs.buffer)) ?? new Uint8Array());
+      const key = keys.get(_id)!;
+      found.set(key, text);
+      if (texts.calculatedSize + text.size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0) texts.set(key, text);
+    }
+    return found;
+  });
+
+  async function readTexts(batch: readonly BlockHeader[]): Promise<ReadonlyMap<string, BlockText>> {
+    const found = new Map<string, BlockText>();
+    const missing: BlockHeader[] = [];
     for (const header of batch) {
-      const known = texts.get(header);
-      if (known) found.set(header, known);
-      else missing.set(header.id, header);
+      const known = texts.get(header.key);
+      if (known) found.set(header.key, known);
+      else missing.push(header);
     }
-    if (missing.size === 0) return found;
-    const rows = rowsOf(name).find({ _id: { $in: [...missing.keys()] } });
-    for (const row of await rows.project<BlockRow>({ channel: 1, docs: 1 }).toArray()) {
-      if (sliceExpired()) await yieldToEventLoop();
-      const header = missing.get(row._id)!;
-      const text = blockText(await openDocs(vault, row));
-      texts.set(header, text);
-      found.set(header, text);
-    }
+    if (missing.length > 0) for (const [key, text] of await loadTexts(missing)) found.set(key, text);
     return found;
   }
 
+  /** Whether the block may contain matches, by its authors and filter. */
+  function mightMatch({ key, authors }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
+    if (authorId !== undefined && !authors.includes(authorId)) return false;
+    // `peek`, as every search visits all filters and recency means nothing.
+    const filter = filters.peek(key);
+    return (
+      !filter ||
+      words.every(
+        (word) =>
+          word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
+          (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
+      )
+    );
+  }
+
   async function searchBlocks(
-    name: string,
     all: readonly BlockHeader[],
     query: CompiledQuery,
     limit: number,
@@ -149,13 +192,16 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
       if (isComplete(all[from]!)) break;
       if (sliceExpired()) await yieldToEventLoop();
-      const batch = all.slice(from, from + size).filter((header) => mightMatch(header, query));
+      const slice = all.slice(from, from + size);
+      const unfiltered = slice.filter(({ isFull, key }) => isFull && !filters.has(key));
+      if (unfiltered.length > 0) await loadFilters(unfiltered);
+      const batch = slice.filter((header) => mightMatch(header, query));
       if (batch.length === 0) continue;
-      const read = await readTexts(name, batch);
+      const read = await readTexts(batch);
       for (const header of batch) {
         if (sliceExpired()) await yieldToEventLoop();
         if (isComplete(header)) break;
-        const text = read.get(header);
+        const text = read.get(header.key);
         const docs = text ? findDocs(text, query).slice(-limit) : [];
         if (docs.length === 0) continue;
         const more = docs.map((doc) => ({ doc, channel: header.channel, posted: BigInt(doc.posted) }));
@@ -167,14 +213,14 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
 
   return {
     caches: [
-      { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => directory.filterBytes },
+      { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
       { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
     ],
     async find(query) {
       const name = build();
       if (name === undefined) return [];
       const visible = visibleBlocks(await headers(name), query.isVisible);
-      const found = await searchBlocks(name, visible, compileQuery(query), query.limit);
+      const found = await searchBlocks(visible, compileQuery(query), query.limit);
       return found.map(hitOf);
     },
   };
@@ -185,7 +231,6 @@ const emptyDirectory = (build: string): Directory => ({
   headers: new Map(),
   ids: new Map(),
   sorted: [],
-  filterBytes: 0,
   until: -1n,
 });
 
@@ -207,19 +252,6 @@ function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery
   }));
   queryWords.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
   return { words: queryWords, authorId, from, to };
-}
-
-/** Whether the block may contain matches, by its authors and filter. */
-function mightMatch({ authors, filter }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
-  if (authorId !== undefined && !authors.includes(authorId)) return false;
-  return (
-    !filter ||
-    words.every(
-      (word) =>
-        word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
-        (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
-    )
-  );
 }
 
 const hitOf = ({ channel, doc: { id, author, createdAt, content, botName } }: Match): Hit => ({

@@ -24,17 +24,22 @@ const word = fc.record({
 const time = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
 
 describe('the texts of a block', () => {
-  it('match by substring, author name, author and time like a naive search', () => {
+  it('match by substring, author name, author and time like a naive search', async () => {
     const query = fc.record({
       words: fc.array(word, { minLength: 1, maxLength: 3 }),
       authorId: fc.constantFrom(undefined, ...AUTHORS),
       from: time,
       to: time,
     });
-    fc.assert(
-      fc.property(fc.array(doc), query, (docs, { words: expectedWords, authorId, from = 0, to = 1000 }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(doc), query, async (docs, { words: expectedWords, authorId, from = 0, to = 1000 }) => {
         const compiled = { words: expectedWords.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })) };
-        const found = findDocs(blockText(docs), { ...compiled, authorId, from, to });
+        const found = findDocs(await blockText(Buffer.from(docs.map((each) => JSON.stringify(each)).join('\n'))), {
+          ...compiled,
+          authorId,
+          from,
+          to,
+        });
         const isMatch = (each: Doc) =>
           (authorId ?? each.author) === each.author &&
           each.createdAt >= from &&
