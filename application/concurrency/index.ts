@@ -36,4 +36,4 @@ export {
   type Shortage,
   type TokenBucketOptions,
 } from './limiters.js';
-export { createFreshSingleFlight, createSingleFlight } from './single-flight.js';
+export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';

@@ -13,6 +13,28 @@ export function createSingleFlight() {
   };
 }
 
+/**
+ * Creates a single-flight for lookups in batches. Each item is looked up by one running call of `lookUp`; its failure
+ * rejects all callers that share it.
+ */
+export function createBatchFlight<Item extends { readonly key: string }, Found>(
+  lookUp: (items: readonly Item[]) => Promise<ReadonlyMap<string, Found>>,
+) {
+  const singleFlight = createSingleFlight();
+  return async (items: readonly Item[]): Promise<ReadonlyMap<string, Found>> => {
+    const missing: Item[] = [];
+    let batch: Promise<ReadonlyMap<string, Found>> | undefined;
+    const lookUpOne = (item: Item) => () => {
+      missing.push(item);
+      // Starts once all missing items are known.
+      batch ??= Promise.resolve(missing).then(lookUp);
+      return batch.then((found) => [item.key, found.get(item.key)] as const);
+    };
+    const entries = await Promise.all(items.map((item) => singleFlight(item.key, lookUpOne(item))));
+    return new Map(entries.flatMap(([key, found]) => (found === undefined ? [] : [[key, found]])));
+  };
+}
+
 /** `isShared`: other callers may receive the result. */
 type LookUp<Found> = (isShared: boolean) => Promise<Found>;
 

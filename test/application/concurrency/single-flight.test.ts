@@ -1,6 +1,10 @@
 /** Single-flight: concurrent callers share a lookup of the same key. */
 import { expect } from 'chai';
-import { createFreshSingleFlight, createSingleFlight } from '../../../application/concurrency/single-flight.js';
+import {
+  createBatchFlight,
+  createFreshSingleFlight,
+  createSingleFlight,
+} from '../../../application/concurrency/single-flight.js';
 
 describe('single-flight', () => {
   it('shares a running lookup with concurrent callers', async () => {
@@ -17,6 +21,22 @@ describe('single-flight', () => {
     const messages = failing.map((each) => each.catch(({ message }: Error) => message));
     expect(await Promise.all(messages)).to.deep.equal(['away', 'away']);
     expect(await singleFlight('a', lookUp)).to.equal(3);
+  });
+
+  it('looks up only the keys of a batch that are not in flight', async () => {
+    const batches: string[][] = [];
+    const find = createBatchFlight(async (items: readonly { key: string }[]) => {
+      batches.push(items.map(({ key }) => key));
+      await new Promise(setImmediate);
+      return new Map(items.flatMap(({ key }) => (key === 'none' ? [] : [[key, key.toUpperCase()]])));
+    });
+    const items = (...keys: string[]) => keys.map((key) => ({ key }));
+    const found = await Promise.all([find(items('a', 'b')), find(items('b', 'none')), find(items('a', 'b'))]);
+    const entries = found.map((each) => Object.fromEntries(each));
+    expect(entries).to.deep.equal([{ a: 'A', b: 'B' }, { b: 'B' }, { a: 'A', b: 'B' }]);
+    expect(batches).to.deep.equal([['a', 'b'], ['none']]);
+    await find(items('a'));
+    expect(batches).to.have.length(3);
   });
 
   it('in fresh mode, shares one next lookup among callers that arrive during the current one, even if it fails', async () => {
