@@ -1,5 +1,5 @@
 /** Checks the files of both stores before use: present, not empty, not replaced. */
-import { closeSync, existsSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { writePrivateFile } from './private-files.js';
@@ -18,13 +18,20 @@ export type EngineKind = keyof typeof FILES;
 
 /** Name of the file that marks a data directory in which both stores have been created. */
 const MARK = 'stores';
+/** Content of the mark. The number changes with the format of either store. */
+const MARK_TEXT = 'Format 2. The stores in this directory were created: an empty one means data loss.\n';
 
 /** Reports whether both stores have ever been created there. */
 export const areStoresMarked = (dataDir: string): boolean => existsSync(join(dataDir, MARK));
 
-/** Throws `StoreDamaged` when a store that was created is missing or empty: lmdb would silently create a new one. */
+/**
+ * Throws `StoreDamaged` when a store that was created is missing or empty, as lmdb would silently create a new one, or
+ * has the format of another build.
+ */
 export function checkStores(dataDir: string): void {
   if (!areStoresMarked(dataDir)) return;
+  if (readFileSync(join(dataDir, MARK), 'utf8') !== MARK_TEXT)
+    throw new StoreDamaged(`${dataDir} was made by another build of Annals: start with a new data directory`);
   checkStore(dataDir, 'eventstore');
   checkStore(dataDir, 'mongo');
 }
@@ -110,25 +117,7 @@ export function markStores(dataDir: string, isNew: { readonly [name: string]: bo
 
 /** Marks a data directory as holding both stores. */
 export function writeStoreMark(dataDir: string): void {
-  writePrivateFile(join(dataDir, MARK), 'The stores in this directory were created: an empty one means data loss.\n');
-}
-
-/**
- * Finds missing pages of a truncated file at the start. Throws `StoreDamaged` if the last page is incomplete. If whole
- * pages are missing, reads all entries: a missing page that is in use ends the process (SIGBUS), which the supervisor
- * reports as damage. A healthy file may be short, too, because lmdb never writes pages that are freed at once.
- */
-export function checkLength(
-  environment: RootDatabase,
-  file: string,
-  tables: readonly Pick<RootDatabase, 'getRange'>[],
-) {
-  const stats: { pageSize?: number; lastPageNumber?: number } = environment.getStats();
-  const { pageSize = 0, lastPageNumber = 0 } = stats;
-  const { size } = statSync(file);
-  if (size % pageSize !== 0) throw new StoreDamaged(`${file} is damaged or cut short: ${RESTORE_HINT}`);
-  if (size > lastPageNumber * pageSize) return;
-  for (const table of tables) for (const _ of table.getRange());
+  writePrivateFile(join(dataDir, MARK), MARK_TEXT);
 }
 
 /**

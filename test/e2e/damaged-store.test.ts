@@ -65,8 +65,7 @@ describe('a damaged store', function () {
       [
         'cut in its middle',
         () => truncateSync(file, readFileSync(file).length >> 1),
-        // Either the check of its length or the engine's death at a missing page says so.
-        /(data\.mdb|eventstore|mongo) is damaged or cut short: restore/,
+        /data\.mdb is damaged or cut short: restore/,
         'engines',
       ],
       ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],
@@ -122,6 +121,16 @@ describe('a damaged store', function () {
       expect(await server.stop()).to.equal(0);
     });
   }
+
+  it('is refused in one line when it has the format of another build', async () => {
+    writeFileSync(
+      join(damaged, 'stores'),
+      'The stores in this directory were created: an empty one means data loss.\n',
+    );
+    const { code, stderr } = await starting('engines', damaged);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: [^\n]* was made by another build of Annals: start with a new data directory\n$/);
+  });
 
   it('prevents the start and leaves no process running when its address file cannot be written', async () => {
     mkdirSync(join(damaged, 'runtime.json.new'));

@@ -1,5 +1,11 @@
 /** Extracts large string members of the outermost JSON object while it arrives; each leaves an empty string. */
 
+export interface MemberScanner {
+  /** Resolves when the sink has taken all text of large members in these bytes. */
+  feed(bytes: Buffer): Promise<void>;
+  rest(): Buffer;
+}
+
 export interface MemberSink {
   begin(name: string): Promise<void>;
   text(chunk: Buffer): Promise<void>;
@@ -11,17 +17,21 @@ export class RestTooLarge extends Error {
   override readonly name = 'RestTooLarge';
 }
 
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [QUOTE, BACKSLASH, COLON, U] = [0x22, 0x5c, 0x3a, 0x75];
 const [OPENING, CLOSING] = [new Set([0x7b, 0x5b]), new Set([0x7d, 0x5d])];
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** The longest start of a text without a quote or an incomplete escape. */
-const CONTENT = /[^"\\]*(?:\\(?:u.{4}|[^u])[^"\\]*)*/sy;
-const ESCAPE = /\\(?:u(.{4})|([^u]))/gs;
-const NOT_BASE64 = '!';
-const NOTHING = Buffer.alloc(0);
+/** Escapes within base64: line ends are skipped, and anything else becomes a character that is invalid in base64. */
+const [SLASH, N, R] = [0x2f, 0x6e, 0x72];
+const SKIP = -1;
+const NOT_BASE64 = 0x21;
+/** State of an escape: its kind is expected next, or this many digits. */
+const EXPECT_KIND = 5;
+const EXPECT_DIGITS = 4;
+/** Value of a hexadecimal digit by byte. */
+const DIGIT_VALUES = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16));
 
 /** @param maxRest Maximum bytes of the JSON without its large members. */
-export function createMemberScanner(names: readonly string[], sink: MemberSink, maxRest: number) {
+export function createMemberScanner(names: readonly string[], sink: MemberSink, maxRest: number): MemberScanner {
   const restChunks: Buffer[] = [];
   let restBytes = 0;
   let depth = 0;
@@ -34,8 +44,9 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
   /** Name of the large member, after its colon. */
   let expectedMember: string | undefined;
   let isLarge = false;
-  /** An escape that is not complete yet. */
-  let incomplete = NOTHING;
+  /** State of an incomplete escape: 0, `EXPECT_KIND` or the number of digits expected. */
+  let escapeState = 0;
+  let code = 0;
 
   function addRest(bytes: Buffer) {
     restBytes += bytes.length;
@@ -86,20 +97,50 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
 
   /** Forwards a large member from `from` to its closing quote or the end; returns the position. */
   async function forward(bytes: Buffer, from: number): Promise<number> {
-    const input = Buffer.concat([incomplete, bytes.subarray(from)]);
-    const hasEscapes = input.includes(BACKSLASH);
-    const end = hasEscapes ? contentLength(input.toString('latin1')) : indexOfOrEnd(input, QUOTE);
-    const content = input.subarray(0, end);
-    if (end > 0) await sink.text(hasEscapes ? decodeEscapes(content) : content);
-    const isEnd = input[end] === QUOTE;
-    const at = isEnd ? from + end - incomplete.length : bytes.length;
-    incomplete = isEnd ? NOTHING : input.subarray(end);
+    // Set only if there are escapes; otherwise the bytes are forwarded without a copy.
+    let unescaped: Buffer | undefined;
+    let length = 0;
+    let at = from;
+    let quote = -1;
+    let backslash = -1;
+    while (at < bytes.length) {
+      if (escapeState > 0) {
+        unescaped ??= Buffer.allocUnsafe(bytes.length - from);
+        const byte = stepEscape(bytes[at++]!);
+        if (byte !== undefined && byte !== SKIP) unescaped[length++] = byte;
+        continue;
+      }
+      // Searched again only after the last match was passed.
+      if (quote < at) quote = indexOfOrEnd(bytes, QUOTE, at);
+      // Many escapes are usually adjacent, which needs no search.
+      if (backslash < at) backslash = bytes[at] === BACKSLASH ? at : indexOfOrEnd(bytes, BACKSLASH, at);
+      const end = Math.min(quote, backslash);
+      if (end === backslash && end < bytes.length) unescaped ??= Buffer.allocUnsafe(bytes.length - from);
+      if (unescaped && end > at) bytes.copy(unescaped, length, at, end);
+      length += end - at;
+      at = end;
+      if (end === quote) break;
+      escapeState = EXPECT_KIND;
+      at++;
+    }
+    if (length > 0) await sink.text(unescaped ? unescaped.subarray(0, length) : bytes.subarray(from, from + length));
     return at;
   }
 
+  /** Processes one byte of an escape; returns the byte it stands for, or undefined while incomplete. */
+  function stepEscape(byte: number): number | undefined {
+    if (escapeState === EXPECT_KIND) {
+      code = 0;
+      escapeState = byte === U ? EXPECT_DIGITS : 0;
+      return escapeState > 0 ? undefined : byte === SLASH ? SLASH : byte === N || byte === R ? SKIP : NOT_BASE64;
+    }
+    code = code * 16 + (DIGIT_VALUES[byte] ?? Number.NaN);
+    escapeState--;
+    return escapeState > 0 ? undefined : byteOfCode(code);
+  }
+
   return {
-    /** Resolves when the sink has taken all text of large members in these bytes. */
-    async feed(bytes: Buffer): Promise<void> {
+    async feed(bytes) {
       for (let at = 0; at < bytes.length; ) {
         if (!isLarge) {
           at = scan(bytes, at);
@@ -116,20 +157,14 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
         await sink.end();
       }
     },
-    rest: (): Buffer => Buffer.concat(restChunks),
+    rest: () => Buffer.concat(restChunks),
   };
 }
 
-const indexOfOrEnd = (bytes: Buffer, byte: number): number => {
-  const at = bytes.indexOf(byte);
+const indexOfOrEnd = (bytes: Buffer, byte: number, from: number): number => {
+  const at = bytes.indexOf(byte, from);
   return at < 0 ? bytes.length : at;
 };
-
-function contentLength(text: string): number {
-  CONTENT.lastIndex = 0;
-  CONTENT.test(text);
-  return CONTENT.lastIndex;
-}
 
 /** Decodes a member name, which may contain escapes. */
 function nameOf(bytes: readonly number[]): string | undefined {
@@ -140,13 +175,8 @@ function nameOf(bytes: readonly number[]): string | undefined {
   }
 }
 
-/** Skips escaped line ends; whatever else is escaped and not in base64 becomes a character that is invalid in it. */
-const decodeEscapes = (content: Buffer): Buffer =>
-  Buffer.from(
-    content.toString('latin1').replace(ESCAPE, (_, digits?: string, kind?: string) => {
-      if (kind !== undefined) return kind === '/' ? '/' : kind === 'n' || kind === 'r' ? '' : NOT_BASE64;
-      const character = String.fromCharCode(Number(`0x${digits}`));
-      return /[\r\n]/.test(character) ? '' : /[!-~]/.test(character) ? character : NOT_BASE64;
-    }),
-    'latin1',
-  );
+/** @param code NaN if a digit was invalid. */
+function byteOfCode(code: number): number {
+  if (code === 0x0a || code === 0x0d) return SKIP;
+  return code > 0x20 && code < 0x7f ? code : NOT_BASE64;
+}

@@ -1,6 +1,7 @@
 /** Opens the lmdb environment: log, indexes and stream states, keyed by fixed-width big-endian numbers. */
 import { open, type RootDatabase } from 'lmdb';
-import { type CheckedFile, checkKind, checkLength, watchStoreFile } from '../../supervisor/store-check.js';
+import { checkLength } from '../../supervisor/lmdb-length-check.js';
+import { type CheckedFile, checkKind, watchStoreFile } from '../../supervisor/store-check.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
@@ -59,6 +60,7 @@ export function openStore(directory: string): Store {
     eventTurnBatching: false,
   });
   const file = `${directory}/log/data.mdb`;
+  checkLength(environment, file);
   checkKind(environment, file, isName);
   const tables = {
     log: openTable(environment, NAMES.log),
@@ -69,7 +71,6 @@ export function openStore(directory: string): Store {
     notes: openTable(environment, NAMES.notes),
     filler: openTable(environment, NAMES.filler),
   };
-  checkLength(environment, file, Object.values(tables));
   return { environment, path: file, file: watchStoreFile(file, environment), ...tables };
 }
 

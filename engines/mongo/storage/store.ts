@@ -1,11 +1,11 @@
 /** Ordered key-value store on lmdb, with a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
 import { DiskFull, type DiskSpace, watchDiskSpace } from '../../supervisor/disk-space.js';
+import { checkLength } from '../../supervisor/lmdb-length-check.js';
 import { verifyRange } from '../../supervisor/safe-range.js';
 import {
   type CheckedFile,
   checkKind,
-  checkLength,
   RESTORE_HINT,
   StoreDamaged,
   watchStoreFile,
@@ -89,8 +89,8 @@ export class Store {
       maxDbs: 1,
     });
     this.#file = `${directory}/data.mdb`;
+    checkLength(this.#env, this.#file);
     checkKind(this.#env, this.#file, isKey);
-    checkLength(this.#env, this.#file, [this.#env]);
     this.#storeFile = watchStoreFile(this.#file, this.#env);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
