@@ -38,7 +38,7 @@ export function audienceFold<State, Event extends DomainEvent>(audience: Audienc
 }
 
 /** Applies one event: returns the new state and the deliveries. Ignores unknown events. */
-export function route<State>(
+export function routeEvent<State>(
   audience: Audience<State, DomainEvent>,
   before: State,
   event: RevealedEvent,

@@ -5,7 +5,7 @@ export {
   type Delivery,
   type EventRouting,
   type Message,
-  route,
+  routeEvent,
   type StreamControl,
 } from './audience.js';
 export { encryptSnapshots, type SealedPart } from './encrypted-snapshots.js';

@@ -123,7 +123,7 @@ function post(command: Command<'PostMessage'>, { status }: MessageState): Outcom
   return [{ type: 'MessagePosted', data }];
 }
 
-function snapshotOf(
+function wholeMessage(
   messageId: string,
   state: MessageState,
   change: Partial<Pick<MessageState, 'body' | 'quotedMessageId' | 'updatedAt' | 'pinnedAt'>>,
@@ -143,7 +143,7 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   if (quotedMessageId === state.quotedMessageId && isSameContent(body, state.body)) return [];
   if (limitReached(state, by)) return tooManyChanges;
   const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
-  const data = { ...snapshotOf(messageId, state, { body, quotedMessageId, updatedAt }), by };
+  const data = { ...wholeMessage(messageId, state, { body, quotedMessageId, updatedAt }), by };
   return [{ type: 'MessageEdited', data }];
 }
 
@@ -158,12 +158,12 @@ function pin({ type, messageId, by, now }: PinCommand, state: MessageState): Out
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if ((type === 'PinMessage') === (state.pinnedAt !== null)) return [];
   if (type === 'UnpinMessage') {
-    const data = { ...snapshotOf(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
+    const data = { ...wholeMessage(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
     return [{ type: 'MessageUnpinned', data }];
   }
   if (limitReached(state, by)) return tooManyChanges;
   const pinnedAt = notBefore(now, state.createdAt);
-  return [{ type: 'MessagePinned', data: { ...snapshotOf(messageId, state, { pinnedAt }), by } }];
+  return [{ type: 'MessagePinned', data: { ...wholeMessage(messageId, state, { pinnedAt }), by } }];
 }
 
 function react({ messageId, userId, reaction, now }: ReactionCommand, { channelId, reactions }: MessageState): Outcome {

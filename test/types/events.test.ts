@@ -4,7 +4,7 @@ import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Aggregate } from '../../application/command/aggregate.js';
 import { isEvent } from '../../application/command/event-envelope.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports/index.js';
-import { type Audience, route } from '../../application/subscription/audience.js';
+import { type Audience, routeEvent } from '../../application/subscription/audience.js';
 import type { LiveEvent } from '../../application/subscription/live-feed.js';
 import type { Reaction } from '../../application/subscription/reaction-runner.js';
 import type { Service } from '../../bin/node/service.js';
@@ -155,10 +155,10 @@ describe('handlers by event name', () => {
     // @ts-expect-error
     const forgotten: Audience<number, ZooEvent> = { initialState: 0, on: { Arrived: {}, Filmed: {} } };
     const arrived = { ...eventAt(1n, 'Arrived', { room: '1', legs: 4 }), erased: false };
-    const routed = route(audience, 3, arrived);
+    const routed = routeEvent(audience, 3, arrived);
     expect([routed.state, routed.deliveries, forgotten]).to.have.length(3);
     expect(routed).to.deep.equal({ state: 7, deliveries: [] });
-    expect(route(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
+    expect(routeEvent(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
 import { estimateBytes } from '../../../application/concurrency/index.js';
 import type { Clock, Position, RevealedEvent } from '../../../application/ports/index.js';
-import { type Audience, type Delivery, type Message, route } from '../../../application/subscription/index.js';
+import { type Audience, type Delivery, type Message, routeEvent } from '../../../application/subscription/index.js';
 import type { DomainEvent, ProjectionSwitched } from '../../../domain/shared/index.js';
 import { createRing, RING_BYTES, type RingItem } from './client-stream.js';
 import { createConnections, type RelayObserver } from './connections.js';
@@ -54,7 +54,7 @@ export function createRelay<State, Event extends DomainEvent>({
     publish(event: RevealedEvent<Event | ProjectionSwitched>) {
       const { position } = event;
       if (position <= connections.latest()) return;
-      const routing = route(audience, state, event);
+      const routing = routeEvent(audience, state, event);
       state = routing.state;
       const { deliveries } = routing;
       if (deliveries.length === 0) return connections.advance(position);

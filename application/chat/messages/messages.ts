@@ -67,7 +67,7 @@ export interface Success {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-const snapshotOf = (id: string, state: MessageState) => {
+const wholeMessage = (id: string, state: MessageState) => {
   const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body } = state;
   const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
   return { ...message, reactions: reactionsOf(state.reactions), thread: threadOf(state.replies) };
@@ -124,7 +124,7 @@ export function createMessages(ports: MessagePorts) {
   async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
     if (isRejection(result)) return result;
     const { state: roster } = await admission.roster();
-    const message = messageView(roster, snapshotOf(messageId, result.state));
+    const message = messageView(roster, wholeMessage(messageId, result.state));
     return { body: { message }, position: result.position };
   }
 

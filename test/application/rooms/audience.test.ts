@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { RevealedEvent } from '../../../application/ports/index.js';
 import { rooms } from '../../../application/rooms/audience.js';
-import { route } from '../../../application/subscription/audience.js';
+import { routeEvent } from '../../../application/subscription/audience.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import {
   burned,
@@ -24,13 +24,13 @@ const recorded = (event: RoomsEvent, more: object = {}) =>
   ({ ...event, ...more }) as unknown as RevealedEvent<RoomsEvent>;
 
 const after = (...events: readonly RevealedEvent[]) =>
-  events.reduce((state, event) => route(rooms, state, event).state, rooms.initialState);
+  events.reduce((state, event) => routeEvent(rooms, state, event).state, rooms.initialState);
 
 /** The deliveries for the last event, given the ones before it. */
 function delivered(...events: readonly RoomsEvent[]) {
   const recordedEvents = events.map((event) => recorded(event));
   const last = recordedEvents.pop()!;
-  return route(rooms, after(...recordedEvents), last).deliveries;
+  return routeEvent(rooms, after(...recordedEvents), last).deliveries;
 }
 
 const at = (time: number) => new Date(time).toISOString();
@@ -79,14 +79,14 @@ describe('the audience of a room', () => {
       recorded(message, noEnvelope),
       recorded(person, { data: { ...person.data, secret: faceless }, erased: true }),
     ]) {
-      expect(route(rooms, rooms.initialState, event).deliveries).to.deep.equal([]);
+      expect(routeEvent(rooms, rooms.initialState, event).deliveries).to.deep.equal([]);
     }
   });
 
   it('remembers how the room ended until it is erased', () => {
     const ended = after(recorded(created), recorded(burned));
     expect(ended.get(roomId)).to.deep.equal({ type: 'ROOM_BURNED', payload: { roomId } });
-    expect(route(rooms, ended, recorded(erased)).state.size).to.equal(0);
+    expect(routeEvent(rooms, ended, recorded(erased)).state.size).to.equal(0);
   });
 
   it('remembers how other rooms ended when one is erased, without mutating former states', () => {
@@ -94,7 +94,7 @@ describe('the audience of a room', () => {
     const other = { ...burnedEvent, data: { ...burnedEvent.data, roomId: 'other' } } as typeof burnedEvent;
     const both = after(recorded(created), recorded(expired), other);
     expect([...both.keys()]).to.deep.equal([roomId, 'other']);
-    expect([...route(rooms, both, recorded(erased)).state.keys()]).to.deep.equal(['other']);
+    expect([...routeEvent(rooms, both, recorded(erased)).state.keys()]).to.deep.equal(['other']);
     expect([...both.keys()]).to.deep.equal([roomId, 'other']);
     expect(rooms.initialState.size).to.equal(0);
   });

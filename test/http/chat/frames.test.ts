@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { ask, EventStream, type Frame } from '../../support/http-spec.js';
 
-/** The required payload fields of each type, from the "Events" table of the specification. */
+/** The required payload fields of each type. */
 const FIELDS: { readonly [type: string]: readonly string[] } = {
   CONNECTED: ['message', 'timestamp', 'userId', 'connectionId'],
   NEW_MESSAGE: ['id', 'channelId', 'author', 'content', 'createdAt'],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chat } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import { route } from '../../../../application/subscription/audience.js';
+import { routeEvent } from '../../../../application/subscription/audience.js';
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
 import { conversation } from '../../../../domain/chat/conversation.js';
 import { message } from '../../../../domain/chat/message.js';
@@ -40,8 +40,8 @@ function delivered(...events: readonly ChatEvent[]) {
     ({ type, data }, index) => eventAt(BigInt(index + 1), type, data as never) as unknown as RevealedEvent,
   );
   const last = recorded.pop()!;
-  const before = recorded.reduce((state, event) => route(chat, state, event).state, chat.initialState);
-  return route(chat, before, last).deliveries.map(({ to, message: { type, payload } }) => ({
+  const before = recorded.reduce((state, event) => routeEvent(chat, state, event).state, chat.initialState);
+  return routeEvent(chat, before, last).deliveries.map(({ to, message: { type, payload } }) => ({
     to,
     type,
     payload,

@@ -1,7 +1,7 @@
 /** Deliveries of meeting events for tests of the audience. */
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import { type Message, route } from '../../../../application/subscription/audience.js';
+import { type Message, routeEvent } from '../../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../../domain/meeting/catalog.js';
 import { NOON } from '../../../support/meeting-fixtures.js';
 
@@ -11,9 +11,9 @@ const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` }
 export function delivered(...events: readonly MeetingEvent[]) {
   const recorded = events.map((event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent<MeetingEvent>);
   const last = recorded.pop()!;
-  const before = recorded.reduce((state, event) => route(audience, state, event).state, audience.initialState);
+  const before = recorded.reduce((state, event) => routeEvent(audience, state, event).state, audience.initialState);
   const by: { [participantId: string]: Message[] } = {};
-  for (const { to, message, ends } of route(audience, before, last).deliveries)
+  for (const { to, message, ends } of routeEvent(audience, before, last).deliveries)
     for (const each of to) by[each] = [...(by[each] ?? []), ends ? { ...message, ends } : message];
   return by;
 }

@@ -7,7 +7,7 @@ import {
   repeatDeliveries,
 } from '../../../../application/meeting/audience/repeat-state.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import { route } from '../../../../application/subscription/audience.js';
+import { routeEvent } from '../../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../../domain/meeting/catalog.js';
 import {
   happened,
@@ -26,7 +26,7 @@ const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` }
 const after = (...events: readonly MeetingEvent[]) =>
   events
     .map((event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent)
-    .reduce((state, event) => route(audience, state, event).state, audience.initialState);
+    .reduce((state, event) => routeEvent(audience, state, event).state, audience.initialState);
 
 const two = [opened(), joined('ada', true), joined('bob')];
 const muted = happened('ParticipantMuted', { participantId: 'bob', mutedAt: NOON, by: 'ada' });

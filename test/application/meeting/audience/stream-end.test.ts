@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import { route } from '../../../../application/subscription/audience.js';
+import { routeEvent } from '../../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../../domain/meeting/catalog.js';
 import {
   ended,
@@ -24,8 +24,8 @@ const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` }
 /** The state after these events, and the deliveries of the last one. */
 function after(...events: readonly MeetingEvent[]) {
   const recorded = events.map((event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent);
-  const start = { state: audience.initialState, deliveries: [] as ReturnType<typeof route>['deliveries'] };
-  return recorded.reduce((before, event) => route(audience, before.state, event), start);
+  const start = { state: audience.initialState, deliveries: [] as ReturnType<typeof routeEvent>['deliveries'] };
+  return recorded.reduce((before, event) => routeEvent(audience, before.state, event), start);
 }
 
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
