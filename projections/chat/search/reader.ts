@@ -46,8 +46,7 @@ interface BlockHeader {
   readonly key: string;
   readonly build: string;
   readonly id: string;
-  /** Positions of the last event that changed the block, and of its last message. */
-  readonly at: Position;
+  /** Position of its last message. */
   readonly last: Position;
   readonly channel: string;
   readonly authors: readonly string[];
@@ -105,11 +104,15 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     let hasChanged = false;
     for await (const { _id: id, _at, last, channel, authors, isFull } of changed) {
       if (sliceExpired()) await yieldToEventLoop();
-      const at = _at.toBigInt();
       hasChanged = true;
       next.headers.set(id, {
-        ...{ key: `${name} ${id} ${at}`, build: name, id, at, last: last.toBigInt(), isFull },
-        ...{ channel: intern(channel), authors: authors.map(intern) },
+        key: `${name} ${id} ${_at}`,
+        build: name,
+        id,
+        last: last.toBigInt(),
+        channel: intern(channel),
+        authors: authors.map(intern),
+        isFull,
       });
     }
     if (hasChanged) next.sorted = [...next.headers.values()].sort((a, b) => (a.last > b.last ? -1 : 1));
@@ -134,9 +137,10 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
   const loadFilters = createBatchFlight<BlockHeader, Uint8Array>(async (batch) => {
     const keys = new Map(batch.map(({ id, key }) => [id, key]));
     for await (const { _id, channel, filter } of rowsOfBatch(batch, { filter: 1 })) {
-      const opened = filter && (await vault.openBytes(subjectOf(channel), filter.buffer));
+      if (!filter) continue;
       // Without its key a block has no matches.
-      filters.set(keys.get(_id)!, opened ?? new Uint8Array(8));
+      const opened = (await vault.openBytes(subjectOf(channel), filter.buffer)) ?? new Uint8Array(8);
+      filters.set(keys.get(_id)!, opened);
     }
     return new Map();
   });

@@ -1,4 +1,4 @@
-/** Packed texts: searching the packed bytes equals searching every text. */
+/** Folded texts of a block: searching their bytes equals searching every text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldText } from '../../../../domain/chat/text-search.js';

@@ -246,7 +246,7 @@ describe('the search index', function () {
     );
   });
 
-  it('is current for a long-lived reader while runs become full', async () => {
+  it('is current for a long-lived reader while blocks become full', async () => {
     const posts = simulate(
       Array.from({ length: 600 }, (_, at) => ({
         act: 'post' as const,

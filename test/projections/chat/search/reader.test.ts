@@ -68,7 +68,7 @@ describe('readers of the search index', () => {
     for (const { indexed, found } of await Promise.all(searches)) expect(found).to.be.at.least(indexed);
   });
 
-  it('follow the active build, in which deleted messages may have no slot', async () => {
+  it('follow the active build, which may lack deleted messages', async () => {
     const all = Array.from({ length: 300 }, (_, n) => posted(n));
     const events = await index.recorded([...all, deleted(2), edited(5)]);
     const [before, after] = ['run000000003', 'run000000004'];
