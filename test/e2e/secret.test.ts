@@ -12,7 +12,7 @@ import type { KeyRow } from '../../adapters/mongo/keys/key-rows.js';
 import { call, createRoom, type Entered } from '../support/room-client.js';
 import { FREE_PORTS, run, type Server, start, startServer } from '../support/server-process.js';
 
-const MANY = 5000;
+const MANY = 20_000;
 const ROOM = {
   participantName: 'Ada',
   signingPublicKey: {
@@ -86,9 +86,12 @@ describe('the secret of an installation', function () {
     await eventually(async () => (await rows.findOne({ under: { $ne: former.id } })) !== null);
     rotating.process.kill('SIGKILL');
     await rotating.ended;
+    const isPartial = (await rows.findOne({ under: former.id })) !== null;
     const again = await run(rotate);
     expect(again.code).to.equal(0);
-    expect(again.stderr).to.match(/^annals: [^\n]* waiting up to 10 s for its lease to expire\n$/);
+    // The lease of the killed rotation has expired if starting the command took long.
+    expect(again.stderr).to.match(/^(annals: [^\n]* waiting up to 10 s for its lease to expire\n)?$/);
+    expect(isPartial).to.equal(true);
 
     const current = wrappingUnder(secret());
     const all = await rows.find().toArray();

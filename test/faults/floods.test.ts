@@ -45,6 +45,7 @@ const WRITERS = 16;
 const MEASURED_MS = 1500;
 /** Without limits it is 5 to 300. */
 const MOST_TIMES_SLOWER = 3;
+const MAX_ROUNDS = 8;
 
 /** Writes per second of this many clients. */
 async function writesPerSecond(served: Served): Promise<number> {
@@ -76,16 +77,16 @@ function itWithstands(kind: string, serve: () => Promise<Served>): void {
     const [served, other] = [await serve(), await serve()];
     try {
       await writesPerSecond(served);
-      // A flood also costs machine time: compare with a flood of the other engine.
-      const calm = await flooded(other.port, kind, () => writesPerSecond(served));
-      // The first connections are accepted and cost most: measure once they are used up.
-      const attacked = await flooded(served.port, kind, async () => {
-        let best = 0;
-        for (let round = 0; round < 5 && best * MOST_TIMES_SLOWER <= calm; round++)
-          best = Math.max(best, await writesPerSecond(served));
-        return best;
-      });
-      expect(attacked * MOST_TIMES_SLOWER, `${attacked} writes a second, not ${calm}`).to.be.above(calm);
+      // A flood also costs machine time: compare with a flood of the other engine. The first connections are accepted and cost most:
+      // measure until they are used up.
+      const rounds: string[] = [];
+      for (let isFast = false; !isFast; ) {
+        const calm = await flooded(other.port, kind, () => writesPerSecond(served));
+        const attacked = await flooded(served.port, kind, () => writesPerSecond(served));
+        isFast = attacked * MOST_TIMES_SLOWER > calm;
+        rounds.push(`${attacked} writes a second instead of ${calm}`);
+        if (!isFast) expect(rounds, rounds.join(', ')).to.have.length.below(MAX_ROUNDS);
+      }
     } finally {
       await Promise.all([served.stop(), other.stop()]);
     }
