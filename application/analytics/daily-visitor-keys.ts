@@ -9,7 +9,7 @@ import type { ConfirmedClock, Digester, Vault } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { visitorsAggregate } from './aggregates.js';
 
-export interface VisitorKeyPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'context'> {
+export interface VisitorKeyPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'context'> {
   readonly vault: Pick<Vault, 'renew' | 'digester'>;
   readonly clock: ConfirmedClock;
 }
@@ -21,7 +21,7 @@ const GRACE_MS = 2 * 60_000;
 
 export type DailyVisitorKeys = ReturnType<typeof createDailyVisitorKeys>;
 
-export function createDailyVisitorKeys({ handle, streams, vault, clock, context }: VisitorKeyPorts) {
+export function createDailyVisitorKeys({ handle, aggregates, vault, clock, context }: VisitorKeyPorts) {
   /** By day. Usually the current one; a second while clocks of nodes differ. */
   const hashers = new Map<string, Promise<Digester | undefined>>();
 
@@ -56,7 +56,7 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
         const today = dayOf(now - GRACE_MS);
         return (day: string) => day < today;
       };
-      const { state } = await streams.reload(visitorsAggregate, VISITOR_DAYS);
+      const { state } = await aggregates.reload(visitorsAggregate, VISITOR_DAYS);
       // Confirming the time costs the event store a write, so do it only if a day may be over.
       if (!state.open.some(isPast(clock.now()))) return;
       const now = await clock.confirmedNow();

@@ -10,19 +10,19 @@ import { retentionAggregate } from './aggregates.js';
 export interface ErasePorts {
   readonly log: Pick<EventLog, 'read' | 'tombstone'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
 }
 
 const DAY_MS = 86_400_000;
 
 /** Every step is idempotent; a run after a crash completes the remaining steps. */
-export const eraseReaction = ({ log, vault, streams }: ErasePorts): Reaction<AnalyticsEvent<'SiteDeleted'>> => ({
+export const eraseReaction = ({ log, vault, aggregates }: ErasePorts): Reaction<AnalyticsEvent<'SiteDeleted'>> => ({
   name: 'analytics.erase',
   retryInBackground: true,
   on: {
     async SiteDeleted({ data }) {
       await vault.destroy(siteSubject(data));
-      const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
+      const { before } = (await aggregates.reload(retentionAggregate, RETENTION)).state;
       // Hits of already expired days were written to the first day not expired, which may lie in the future.
       const last = Math.max(data.deletedAt, before === '' ? 0 : Date.parse(before));
       // One extra day on both sides, as the clocks of nodes may differ.

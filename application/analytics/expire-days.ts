@@ -101,5 +101,5 @@ export const expireReaction = ({ log, directory }: ExpirePorts): Reaction<Analyt
 });
 
 /** Creates a reader of which days have expired. */
-export const createRetentionReader = (streams: Pick<AggregateStore, 'load'>) => async (): Promise<Retention> =>
-  (await streams.load(retentionAggregate, RETENTION)).state;
+export const createRetentionReader = (aggregates: Pick<AggregateStore, 'load'>) => async (): Promise<Retention> =>
+  (await aggregates.load(retentionAggregate, RETENTION)).state;

@@ -56,7 +56,7 @@ interface Batch {
 
 export interface HitBatcherPorts {
   readonly appender: Appender;
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly origin: EventOrigin;
   /** Whether hits are also stored as raw records, for debugging. */
   readonly storeRaw?: boolean;
@@ -64,7 +64,7 @@ export interface HitBatcherPorts {
 
 export type HitBatcher = ReturnType<typeof createHitBatcher>;
 
-export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBatcherPorts) {
+export function createHitBatcher({ appender, aggregates, origin, storeRaw }: HitBatcherPorts) {
   const batches = new Map<string, Batch>();
   /** By stream: visitors this node has written. Evicted ones are written again, which does not change counts. */
   const sketches = new LRUCache<string, Sketch>({
@@ -129,7 +129,7 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBat
     const target = writableStream(site, at);
     const position = await store(target).catch(async (error) => {
       if (!(error instanceof StreamEndedError)) throw error;
-      ended = (await streams.reload(retentionAggregate, RETENTION)).state;
+      ended = (await aggregates.reload(retentionAggregate, RETENTION)).state;
       const next = writableStream(site, at);
       // The same stream again: the site itself was deleted.
       if (next === target) throw error;

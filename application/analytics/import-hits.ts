@@ -13,7 +13,7 @@ import { retentionAggregate, sitesAggregate } from './aggregates.js';
 import { MAX_USER_AGENT } from './collect-hits.js';
 import type { HistoricalHit, StoreImportBatch } from './store-imported-hits.js';
 
-export interface ImportPorts extends Pick<KernelPorts, 'streams' | 'derivation' | 'clock'> {
+export interface ImportPorts extends Pick<KernelPorts, 'aggregates' | 'derivation' | 'clock'> {
   readonly agents: UserAgentParser;
   readonly store: StoreImportBatch;
   readonly retentionDays: number;
@@ -44,9 +44,9 @@ export type HitImporter = Awaited<ReturnType<typeof createHitImporter>>;
 
 /** Creates an importer for the sites that exist at this moment. */
 export async function createHitImporter(ports: ImportPorts) {
-  const { streams, agents, derivation, store, clock, retentionDays, filterBots } = ports;
-  const sites: SitesState = (await streams.reload(sitesAggregate, SITES)).state;
-  const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
+  const { aggregates, agents, derivation, store, clock, retentionDays, filterBots } = ports;
+  const sites: SitesState = (await aggregates.reload(sitesAggregate, SITES)).state;
+  const { before } = (await aggregates.reload(retentionAggregate, RETENTION)).state;
 
   /** Converts a line to a hit, or returns why it is ignored. `at` in Unix ms. */
   function validate(line: ImportedHit, at: number): HistoricalHit | string {

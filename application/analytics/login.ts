@@ -16,7 +16,7 @@ import type { KernelPorts } from '../command/index.js';
 import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
 import { loginAggregate } from './aggregates.js';
 
-export interface LoginPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'derivation' | 'clock'> {
+export interface LoginPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
   /** Whether an email, in lower case, may sign in. */
@@ -40,7 +40,7 @@ const MAX_EMAIL_LENGTH = 254;
 export type Logins = ReturnType<typeof createLogins>;
 
 export function createLogins(ports: LoginPorts) {
-  const { handle, streams, log, vault, derivation, clock } = ports;
+  const { handle, aggregates, log, vault, derivation, clock } = ports;
   /** Checks the format first: in a list of addresses, others beside an allowed one must get no mail. */
   const isAllowed = (email: string) => isEmail(email) && ports.isAllowed(email);
 
@@ -56,7 +56,7 @@ export function createLogins(ports: LoginPorts) {
 
   /** Creates the key that encrypts the email; lets a new stream expire. */
   const prepareStream = (expiresAt: number, stream: string) => async () => {
-    const isNew = (await streams.load(loginAggregate, stream)).revision < 0;
+    const isNew = (await aggregates.load(loginAggregate, stream)).revision < 0;
     await Promise.all([
       vault.renew(loginsSubject({ expiresAt })),
       isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS }) : undefined,
@@ -81,7 +81,7 @@ export function createLogins(ports: LoginPorts) {
 
     /** Returns the email that a link must still be sent to, if any. */
     async pending(addressId: string, linkId: string): Promise<string | undefined> {
-      const { state } = await streams.reload(loginAggregate, loginStream(addressId));
+      const { state } = await aggregates.reload(loginAggregate, loginStream(addressId));
       const link = usableLink(state, linkId, clock.now());
       return link && !link.isDone && isAllowed(link.email) ? link.email : undefined;
     },
@@ -99,7 +99,7 @@ export function createLogins(ports: LoginPorts) {
       const { addressId, secret, stream } = parsed;
       if (email !== undefined && derivation.id('analytics.address', tidyEmail(email)) !== addressId) return badLogin;
       const now = clock.now();
-      const { state } = await streams.reload(loginAggregate, stream);
+      const { state } = await aggregates.reload(loginAggregate, stream);
       const sessionSecret = secretOf('session', context.commandId);
       const sessionId = hashOf(sessionSecret);
       const linkId = state.link?.linkId;
@@ -123,8 +123,8 @@ export function createLogins(ports: LoginPorts) {
       const sessionIn = (state: LoginState) => sessionOf(state, sessionId, clock.now());
       // Another node may have opened the session a moment ago.
       const session =
-        sessionIn((await streams.load(loginAggregate, stream)).state) ??
-        sessionIn((await streams.reload(loginAggregate, stream)).state);
+        sessionIn((await aggregates.load(loginAggregate, stream)).state) ??
+        sessionIn((await aggregates.reload(loginAggregate, stream)).state);
       if (!session || !isAllowed(session.email)) return undefined;
       return { addressId, ...session };
     },

@@ -176,13 +176,13 @@ export interface SiteDirectory {
 }
 
 export function createSiteDirectory(
-  streams: AggregateStore,
+  aggregates: AggregateStore,
 ): SiteDirectory & { onEvent(event: { readonly position: Position }): void } {
   /** Position the live feed has reached; cached aggregates are at least as new. */
   let livePosition: Position = 0n;
   const all: SiteDirectory['all'] = async (seen = 0n) => {
-    const loaded = await streams.load(sitesAggregate, SITES);
-    return loaded.position >= seen || livePosition >= seen ? loaded : streams.reload(sitesAggregate, SITES);
+    const loaded = await aggregates.load(sitesAggregate, SITES);
+    return loaded.position >= seen || livePosition >= seen ? loaded : aggregates.reload(sitesAggregate, SITES);
   };
   return {
     onEvent({ position }) {
@@ -191,7 +191,7 @@ export function createSiteDirectory(
     all,
     async find(ids, seen) {
       let { state } = await all(seen);
-      if (ids.some((id) => !state.has(id))) ({ state } = await streams.reload(sitesAggregate, SITES));
+      if (ids.some((id) => !state.has(id))) ({ state } = await aggregates.reload(sitesAggregate, SITES));
       return (siteId) => state.get(siteId);
     },
   };

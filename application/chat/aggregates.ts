@@ -64,12 +64,13 @@ export function seedAggregatesFromRelay(
 
 /** Creates the handler that drops erased data from the relay's buffer and from cached aggregates. */
 export const forgetErased =
-  (streams: Pick<AggregateStore, 'forget' | 'seed'>, relay: { state(): Folded; clear(): void }) =>
+  (aggregates: Pick<AggregateStore, 'forget' | 'seed'>, relay: { state(): Folded; clear(): void }) =>
   (event: LiveEvent<typeof catalog>): void => {
     if (event.type === 'UserErased') {
       relay.clear();
-      streams.forget(sessionStream(event.data.userId));
+      aggregates.forget(sessionStream(event.data.userId));
     }
     // The relay's state no longer has the erased data.
-    if (event.type === 'UserErased' || event.type === 'ChannelDeleted') seedAggregatesFromRelay(streams, relay.state());
+    if (event.type === 'UserErased' || event.type === 'ChannelDeleted')
+      seedAggregatesFromRelay(aggregates, relay.state());
   };

@@ -44,7 +44,7 @@ const ATTEMPTS = 10;
 
 export interface HandleOptions {
   readonly log: EventLog;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly idempotency: Idempotency;
   readonly release: string;
   readonly logger: Logger;
@@ -75,7 +75,7 @@ interface Basis<S> {
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
 
 export function createHandleCommand(options: HandleOptions): HandleCommand {
-  const { log, streams, idempotency, release, logger, appended, conflicted } = options;
+  const { log, aggregates, idempotency, release, logger, appended, conflicted } = options;
   const runExclusive = createKeyedMutex();
 
   return (kind, stream, command, context, beforeAppend) =>
@@ -125,8 +125,8 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
   async function loadFirst<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Basis<S>> {
     const { kind, stream, command, context } = run;
     const aggregate = kind.creates?.(command)
-      ? (streams.cached(kind, stream) ?? emptyAggregate(kind.decider.initialState))
-      : await streams.load(kind, stream);
+      ? (aggregates.cached(kind, stream) ?? emptyAggregate(kind.decider.initialState))
+      : await aggregates.load(kind, stream);
     return { aggregate, previousRun: aggregate.keyed.get(context.commandId) };
   }
 
@@ -137,7 +137,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const onEvent = (event: RecordedEvent) => {
       if (event.metadata.commandId === context.commandId) own.push(event);
     };
-    const aggregate = await streams.reload(kind, stream, { onEvent, after: firstRevision });
+    const aggregate = await aggregates.reload(kind, stream, { onEvent, after: firstRevision });
     const [first, last] = [own[0], own.at(-1)];
     const previousRun = first && last && { first: first.revision, last: last.revision };
     return { aggregate, previousRun: previousRun ?? aggregate.keyed.get(context.commandId) };
@@ -163,7 +163,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const state = events.reduce(evolveOf<S, E>(kind.decider), aggregate.state);
     const { revision, position } = result;
     recordCommand(kind, aggregate.keyed, context, { first: revision - events.length + 1, last: revision });
-    streams.remember(stream, { ...aggregate, state, revision, position });
+    aggregates.remember(stream, { ...aggregate, state, revision, position });
     appended(stream, position, events.length);
     return handled(state, position, events);
   }

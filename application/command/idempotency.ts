@@ -14,7 +14,7 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
 }
 
 export interface IdempotencyOptions {
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   /** Decides whether a subject has expired. */
   readonly clock: Clock;
   /** Called with the position of a repeated command, before it resolves. */
@@ -23,7 +23,7 @@ export interface IdempotencyOptions {
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
-export function createIdempotency({ streams, clock, appended }: IdempotencyOptions) {
+export function createIdempotency({ aggregates, clock, appended }: IdempotencyOptions) {
   /**
    * Returns the result of a command that is in its stream already; rejects a key that was used for another request.
    * Once the subject has ended, returns its rejection, except to the command that ended it.
@@ -34,13 +34,13 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
     context: CommandContext,
     previousRun: CommandRange,
   ): Promise<Handled<S, E> | Rejection> {
-    const events = await streams.eventsOfCommand(kind, stream, previousRun);
+    const events = await aggregates.eventsOfCommand(kind, stream, previousRun);
     const last = events.at(-1);
     if (!last) return goneRejection(kind);
     if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
       return keyReused(kind.catalog.service);
     }
-    const state = async () => (await streams.asOf(kind, stream, previousRun.last)).state;
+    const state = async () => (await aggregates.asOf(kind, stream, previousRun.last)).state;
     if ((await hasEnded(kind, stream)) && !kind.termination?.isEnded?.(await state())) return goneRejection(kind);
     // This run may have written them in an attempt without an answer: the caller's next read must include them.
     appended(stream, last.position, 0);
@@ -51,7 +51,7 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
   async function hasEnded<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
     const { isEnded, endsAt } = kind.termination ?? {};
     if (!isEnded && !endsAt) return false;
-    const { state } = await streams.reload(kind, stream);
+    const { state } = await aggregates.reload(kind, stream);
     return isEnded?.(state) || (endsAt !== undefined && clock.now() >= endsAt(state));
   }
 
@@ -61,7 +61,8 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
     async findResult<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string, context: CommandContext) {
       const { commandId } = context;
       const previousRun =
-        streams.cached(kind, stream)?.keyed.get(commandId) ?? (await streams.reload(kind, stream)).keyed.get(commandId);
+        aggregates.cached(kind, stream)?.keyed.get(commandId) ??
+        (await aggregates.reload(kind, stream)).keyed.get(commandId);
       return previousRun && replayResult(kind, stream, context, previousRun);
     },
   };

@@ -21,7 +21,7 @@ import type { Idempotency } from './idempotency.js';
 export interface KernelPorts {
   readonly handle: HandleCommand;
   readonly idempotency: Idempotency;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly log: EventLog;
   readonly follow: Subscribe;
   readonly rows: Rows;

@@ -12,7 +12,7 @@ import { creatorHash } from './tokens.js';
 
 export interface AttendancePorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly decryptEvent: DecryptEvent;
 }
 
@@ -57,7 +57,7 @@ export const MAX_ATTENDANCES = 60;
 /** Concurrent page reads. More would slow down joins and chat, which use the same log. */
 const CONCURRENT_READS = 2;
 
-export function createAttendance({ log, streams, decryptEvent }: AttendancePorts) {
+export function createAttendance({ log, aggregates, decryptEvent }: AttendancePorts) {
   const readSlots = createFairSemaphore('attendance reports', CONCURRENT_READS, MAX_ATTENDANCES);
 
   /**
@@ -71,7 +71,7 @@ export function createAttendance({ log, streams, decryptEvent }: AttendancePorts
   ): Promise<AttendanceReport | Rejection> {
     const read: EventLog['read'] = (...args) => readSlots(() => log.read(...args), network);
     const stream = roomStream(roomId);
-    const { state, revision, position } = await streams.reload(roomAggregate, stream);
+    const { state, revision, position } = await aggregates.reload(roomAggregate, stream);
     const readableMeetings = state.isOpen ? [...state.readable, state] : state.readable;
     if (revision < 0 || readableMeetings.length === 0) return roomNotFound;
     // Check the token first: a wrong one must not cause reads.

@@ -9,7 +9,7 @@ import type { Reaction } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
 export interface ErasurePorts extends Pick<KernelPorts, 'handle' | 'clock'> {
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'read' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
 }
@@ -24,9 +24,9 @@ async function eraseMeetingData(ports: ErasurePorts, roomId: string, meetingId: 
  * Truncates erased meetings from the start of a room's stream. If none is readable, the last event stays, so that
  * the stream's revision continues when the room id is used again.
  */
-async function truncate({ streams, log }: ErasurePorts, roomId: string): Promise<void> {
+async function truncate({ aggregates, log }: ErasurePorts, roomId: string): Promise<void> {
   const stream = roomStream(roomId);
-  const { state, revision } = await streams.reload(roomAggregate, stream);
+  const { state, revision } = await aggregates.reload(roomAggregate, stream);
   const readableIds = new Set(readableMeetingIds(state));
   const opensReadable = (event: Parameters<typeof asEvent>[0]) =>
     event.type === 'RoomOpened' && readableIds.has(asEvent<RoomEvent<'RoomOpened'>>(event).data.meetingId);
@@ -52,8 +52,8 @@ const readableMeetingIds = ({ isOpen, meetingId, readable }: RoomState): readonl
 export const createEraseMeetings =
   (ports: ErasurePorts) =>
   async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
-    const { handle, streams, clock } = ports;
-    const { state } = await streams.reload(roomAggregate, roomStream(roomId));
+    const { handle, aggregates, clock } = ports;
+    const { state } = await aggregates.reload(roomAggregate, roomStream(roomId));
     for (const { meetingId } of state.readable) {
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
       const outcome = await handle(roomAggregate, roomStream(roomId), command, context());

@@ -51,7 +51,7 @@ export interface JoinResult<Taken extends Seat> {
   readonly position: Position;
 }
 
-export interface RoomEntryPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'derivation' | 'clock'> {
+export interface RoomEntryPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly passwords: RoomPasswords;
   /** Returns an open room as the relay knows it. May lag behind the event log, which decides. */
@@ -83,7 +83,7 @@ export const resumeTokenOf =
     derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createRoomEntry(ports: RoomEntryPorts) {
-  const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
+  const { handle, aggregates, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether the resume token is valid for the participant id. */
   const hasValidResumeToken = ({ participantId, resumeToken }: JoinRequest): boolean =>
@@ -140,7 +140,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
     let state = cachedState(stream) ?? room(roomId) ?? initialState;
     if (!access.isHost && !isActive(state)) {
       // Joining a room that does not exist costs one read.
-      ({ state } = await streams.reload(roomAggregate, stream));
+      ({ state } = await aggregates.reload(roomAggregate, stream));
       if (!isActive(state)) return roomNotFound;
     }
     const encryptionKey = meetingKey(stream);
@@ -162,7 +162,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
           return { roomId, participantId, seat, hasOpened, position: outcome.position };
         }
         const before = state;
-        ({ state } = await streams.load(roomAggregate, stream));
+        ({ state } = await aggregates.load(roomAggregate, stream));
         if (attempt === ATTEMPTS || isUnchanged(before, state)) return outcome;
       }
     }).finally(() => reservation?.refundUnused());
@@ -192,7 +192,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
     };
   }
 
-  const cachedState = (stream: string) => streams.cached(roomAggregate, stream)?.state;
+  const cachedState = (stream: string) => aggregates.cached(roomAggregate, stream)?.state;
 
   const isActive = (state: RoomState) => state.isOpen && !isExpired(state, clock.now());
 

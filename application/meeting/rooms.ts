@@ -14,7 +14,7 @@ import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'idempotency' | 'clock'> {
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
@@ -47,7 +47,7 @@ const MIN_SHARE = 100;
 const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, streams, idempotency, log, vault, derivation, passwords, roomMetrics, clock } = ports;
+  const { handle, aggregates, idempotency, log, vault, derivation, passwords, roomMetrics, clock } = ports;
   const { maxLatentRooms, returnMs } = ports;
 
   /**
@@ -89,7 +89,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
   async function precheck(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
     if (isLimitReached(caller)) return roomLimitReached;
     if (roomId === undefined) return undefined;
-    const { state } = await streams.reload(roomAggregate, roomStream(roomId));
+    const { state } = await aggregates.reload(roomAggregate, roomStream(roomId));
     return state.isOpen && !isExpired(state, clock.now()) ? roomExists : undefined;
   }
 

@@ -31,12 +31,12 @@ export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 const TOKEN = /^[\w-]{43}$/;
 
-export function createRoomAuthenticator({ streams, clock }: { streams: AggregateStore; clock: Clock }) {
+export function createRoomAuthenticator({ aggregates, clock }: { aggregates: AggregateStore; clock: Clock }) {
   async function load(roomId: string, isCurrent: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
     if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
     const read = async (how: 'load' | 'reload') => {
-      const { state, position, revision } = await streams[how](roomAggregate, stream);
+      const { state, position, revision } = await aggregates[how](roomAggregate, stream);
       return { exists: revision >= 0, found: { roomId, room: state, position } };
     };
     let { exists, found } = await read('load');

@@ -57,13 +57,14 @@ export interface RoomPage extends Consistency {
   readonly json: string;
 }
 
-export interface QueryPorts extends Pick<KernelPorts, 'rows' | 'projectionProgress' | 'vault' | 'streams' | 'clock'> {
+export interface QueryPorts
+  extends Pick<KernelPorts, 'rows' | 'projectionProgress' | 'vault' | 'aggregates' | 'clock'> {
   readonly shown: RoomCache;
 }
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, projectionProgress, vault, streams, shown: cache, clock }: QueryPorts) {
+export function createRoomQueries({ rows, projectionProgress, vault, aggregates, shown: cache, clock }: QueryPorts) {
   const singleFlight = createFreshSingleFlight();
   const limitReads = createFairSemaphore('a large room', MAX_READS, MAX_WAITING);
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
@@ -99,7 +100,8 @@ export function createRoomQueries({ rows, projectionProgress, vault, streams, sh
     // Readers that share a large result send it one per event-loop turn, to bound memory.
     if (found.messages.size >= SMALL_ROOM) await slices.nextSlice();
     // The room may have ended during the wait.
-    if (!isOpen(streams.cached(roomAggregate, roomStream(roomId))?.state ?? caller.room, clock.now())) return notFound;
+    if (!isOpen(aggregates.cached(roomAggregate, roomStream(roomId))?.state ?? caller.room, clock.now()))
+      return notFound;
     const { consistency } = basis;
     return { ...toPage(found, after), ...(consistency && { consistency }) };
   }
@@ -158,7 +160,7 @@ export function createRoomQueries({ rows, projectionProgress, vault, streams, sh
 
   /** Reads participants from the event log, where the room's row is missing or damaged. */
   async function participantsOf(roomId: string): Promise<ParticipantView[] | undefined> {
-    const { state: room } = await streams.reload(roomAggregate, roomStream(roomId));
+    const { state: room } = await aggregates.reload(roomAggregate, roomStream(roomId));
     return isOpen(room, clock.now()) ? room.participants.map(participantView) : undefined;
   }
 
@@ -209,7 +211,7 @@ const SHOWN_BYTES = 12 * 1024 * 1024;
 export type RoomCache = ReturnType<typeof createRoomCache>;
 
 /** Caches the decrypted JSON of rooms. Valid while no event changes the room. */
-export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES) {
+export function createRoomCache(aggregates: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES) {
   const rooms = new LRUCache<string, CachedRoom>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
@@ -218,8 +220,8 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
 
   /** Undefined if this node has not cached both streams up to their ends. */
   const content = (roomId: string): RoomContent | undefined => {
-    const room = streams.cached(roomAggregate, roomStream(roomId));
-    const messages = streams.cached(messagesAggregate, messagesStream(roomId));
+    const room = aggregates.cached(roomAggregate, roomStream(roomId));
+    const messages = aggregates.cached(messagesAggregate, messagesStream(roomId));
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 

@@ -27,7 +27,7 @@ export type EventHandler<Event = LiveEvent> = { handle(event: Event): void }['ha
 /** Handlers by the prefix of the events' streams, which is the name of the service, in the order of their calls. */
 export type SubscriptionTable = ReadonlyMap<string, readonly EventHandler[]>;
 
-export interface FeedOptions extends Pick<KernelPorts, 'follow' | 'decryptEvent' | 'streams' | 'logger'> {
+export interface FeedOptions extends Pick<KernelPorts, 'follow' | 'decryptEvent' | 'aggregates' | 'logger'> {
   readonly catalogs: readonly Catalog[];
   /** By service: start of its resume window, so that clients can resume after a restart of this node. */
   readonly windows: ReadonlyMap<string, WindowStart>;
@@ -65,7 +65,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     follow,
     decryptEvent,
     decryptLiveEvent,
-    streams,
+    aggregates,
     vault,
     subscriptions,
     switched,
@@ -113,7 +113,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     const subject = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
     if (subject !== undefined) {
       vault.forget(subject);
-      for (const stream of [subject, event.stream]) streams.forget(stream);
+      for (const stream of [subject, event.stream]) aggregates.forget(stream);
     }
     for (const handle of live ? (subscriptions.get(service) ?? []) : []) {
       try {
@@ -126,7 +126,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
 
   /** Decrypts events in parallel, because keys come from another server; dispatches them in order. */
   async function dispatchBatch(events: readonly RecordedEvent[]) {
-    for (const event of events) streams.onEvent(event);
+    for (const event of events) aggregates.onEvent(event);
     const decrypted = events.map(decryptWhenPossible);
     const yieldIfDue = createYielder();
     for (const [index, event] of events.entries()) {

@@ -43,9 +43,9 @@ export const eraseUser: CommandSpec = {
   },
 };
 
-async function resolveUserId({ streams }: Kernel, idOrEmail: string): Promise<string> {
+async function resolveUserId({ aggregates }: Kernel, idOrEmail: string): Promise<string> {
   if (!idOrEmail.includes('@')) return idOrEmail;
-  const { state } = await streams.load(rosterAggregate, ROSTER);
+  const { state } = await aggregates.load(rosterAggregate, ROSTER);
   const user = userByEmail(state, tidyEmail(idOrEmail));
   if (!user) throw new Failed('there is no user with this email');
   return user.id;

@@ -90,7 +90,7 @@ export async function createKernel(options: KernelOptions) {
   const clock = createStoreClock({ queryTime: log.time, logger });
   const follow = createSubscription(client, codec, logger);
   const decryptEvent = createEventDecryptor(throwingVault, undecryptable.onUndecryptable);
-  const streams = createAggregateStore(log, decryptEvent);
+  const aggregates = createAggregateStore(log, decryptEvent);
   const served = createActiveBuilds();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node, {
@@ -106,10 +106,10 @@ export async function createKernel(options: KernelOptions) {
   /** Called for every append before its command is answered. */
   const appended = metrics.countAppended(projectionProgress.appended);
 
-  const idempotency = createIdempotency({ streams, clock, appended });
+  const idempotency = createIdempotency({ aggregates, clock, appended });
   const handle = createHandleCommand({
     log,
-    streams,
+    aggregates,
     idempotency,
     release: options.release,
     logger,
@@ -123,7 +123,7 @@ export async function createKernel(options: KernelOptions) {
     builds,
     checkpoints,
     leases,
-    streams,
+    aggregates,
     handle,
     head,
     newRun: (after) => newRun(after, clock.now(), randomBytes(5).toString('hex')),
@@ -151,7 +151,7 @@ export async function createKernel(options: KernelOptions) {
     /** How many undecryptable values this process has met. */
     undecryptableCount: undecryptable.count,
     onUndecryptable: undecryptable.onUndecryptable,
-    streams,
+    aggregates,
     handle,
     idempotency,
     appended,

@@ -85,7 +85,7 @@ export async function runNode(
   });
   onOpen('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
-  for (const cache of [...kernel.streams.caches, ...kernel.vault.caches]) metrics.cache(cache);
+  for (const cache of [...kernel.aggregates.caches, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
   // All background work listens to it: more listeners than Node's leak warning allows.

@@ -48,13 +48,13 @@ export const analytics: Service<typeof catalog> = {
   projections: [daysModel, rawModel],
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
-    const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
+    const { log, vault, clock, handle, aggregates, derivation, appended, systemContext: context } = kernel;
     const { projectionProgress, served, mongo } = kernel;
     const days = createDayReader({ db: mongo.models, vault, build: served.collectionOf(daysModel.name) });
     const origin = { service: 'analytics', release };
     const appUrl = values['analytics.appUrl'];
     const dashboardUrl = publicUrl(appUrl, url);
-    const directory = createSiteDirectory(streams);
+    const directory = createSiteDirectory(aggregates);
     const sites = createSites({
       handle,
       directory,
@@ -64,10 +64,10 @@ export const analytics: Service<typeof catalog> = {
       countDays: createDayCount(days, projectionProgress),
       appUrl: dashboardUrl,
     });
-    const visitorKeys = createDailyVisitorKeys({ handle, streams, vault, clock, context });
+    const visitorKeys = createDailyVisitorKeys({ handle, aggregates, vault, clock, context });
     const appender = createGroupCommit({ log, logger, appended });
     const storeRaw = values['analytics.storeRaw'];
-    const hitBatcher = createHitBatcher({ appender, streams, origin, storeRaw });
+    const hitBatcher = createHitBatcher({ appender, aggregates, origin, storeRaw });
     const attempts = createRecentAttempts();
     const agents = createUserAgentParser();
     for (const { cache } of [hitBatcher, attempts, agents, days]) metrics.cache(cache);
@@ -139,7 +139,7 @@ export const analytics: Service<typeof catalog> = {
         days,
         projectionProgress,
         clock,
-        retention: createRetentionReader(streams),
+        retention: createRetentionReader(aggregates),
         retentionDays,
       }),
     });
@@ -154,7 +154,7 @@ export const analytics: Service<typeof catalog> = {
         live.publish,
       ],
       reactions: [
-        eraseReaction({ log, vault, streams }),
+        eraseReaction({ log, vault, aggregates }),
         destroyKeyReaction(vault),
         expireReaction({ log, directory }),
         ...(hasEmail || values['auth.authMode'] === 'dev' ? [loginMailReaction(mail)] : []),

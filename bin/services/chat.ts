@@ -39,7 +39,7 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock, projectionProgress } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    seedAggregatesFromRelay(kernel.streams, relay.state());
+    seedAggregatesFromRelay(kernel.aggregates, relay.state());
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, feedPosition: relay.position, quotas });
     const { admission, audit, guards, signIn, reactions } = identity;
@@ -71,7 +71,7 @@ export const chat: Service<typeof catalog> = {
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayMembers(relay),
-      handlers: [relay.publish, endStreams(relay), forgetErased(kernel.streams, relay), ...messaging.handlers],
+      handlers: [relay.publish, endStreams(relay), forgetErased(kernel.aggregates, relay), ...messaging.handlers],
       async start() {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];

@@ -35,7 +35,7 @@ export const logs: Service<typeof catalog> = {
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
-    const { log, vault, streams, projectionProgress, served, handle, mongo, clock } = kernel;
+    const { log, vault, aggregates, projectionProgress, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = served.collectionOf(records.name);
     const version = () => projectionProgress.position(records.name);
@@ -61,7 +61,7 @@ export const logs: Service<typeof catalog> = {
       log,
       appender,
       vault,
-      streams,
+      aggregates,
       projectionProgress,
       clock,
       release,

@@ -24,7 +24,7 @@ export const rooms: Service<typeof catalog> = {
     const { clock } = kernel;
     const ports = { ...kernel, context: kernel.systemContext };
     const relay = await context.relay(audience);
-    const roomCache = createRoomCache(kernel.streams);
+    const roomCache = createRoomCache(kernel.aggregates);
     metrics.cache(roomCache.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({

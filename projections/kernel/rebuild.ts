@@ -32,7 +32,7 @@ import { type CheckOptions, type CheckPorts, type Difference, differences } from
 
 export interface RebuildPorts extends CheckPorts {
   readonly leases: Leases;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly handle: HandleCommand;
   readonly context: () => CommandContext;
 }
@@ -64,14 +64,14 @@ const SERVED_POLL_MS = 20;
 export type Rebuilder = ReturnType<typeof createRebuilder>;
 
 export function createRebuilder(ports: RebuildPorts) {
-  const { builds, checkpoints, leases, streams, handle, head } = ports;
+  const { builds, checkpoints, leases, aggregates, handle, head } = ports;
   const aggregateOf = (projection: ReadModel) => ({
     catalog: { service: serviceOf(projection.name), events: servedEvents },
     decider: servedDecider,
   });
 
   async function current(projection: ReadModel): Promise<{ state: ServedState; revision: number }> {
-    return streams.reload(aggregateOf(projection), servedStream(projection.name));
+    return aggregates.reload(aggregateOf(projection), servedStream(projection.name));
   }
 
   /** Records in the log that a collection is the active build; returns the position of the event. */

@@ -34,14 +34,24 @@ export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 export async function startLogsNode(servers: Servers, database: string, model = records) {
   const started = await startServiceKernel({ servers, database, catalog, projections: [model] });
   const { kernel, signal } = started;
-  const { log, vault, streams, projectionProgress, release, served } = kernel;
+  const { log, vault, aggregates, projectionProgress, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createGroupCommit({ log, logger: silentLogger, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
   const budget = createBudget('intake', INGEST_BYTES);
   const { appended } = kernel;
-  const ingest = createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
+  const ingest = createIngest({
+    log,
+    appender,
+    vault,
+    aggregates,
+    projectionProgress,
+    clock,
+    release,
+    budget,
+    appended,
+  });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,

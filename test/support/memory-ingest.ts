@@ -49,7 +49,7 @@ export function memoryIntake() {
       log,
       appender,
       vault: kernel.vault,
-      streams: kernel.streams,
+      aggregates: kernel.aggregates,
       projectionProgress,
       clock,
       release: 'test',

@@ -159,10 +159,10 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
 
   const decryptEvent = createEventDecryptor(telling, unopened.onUndecryptable);
   const decryptLiveEvent = createEventDecryptor(telling, unopened.onUndecryptable, { live: true });
-  const streams = createAggregateStore(log, decryptEvent);
+  const aggregates = createAggregateStore(log, decryptEvent);
   const projectionProgress = createProjectionProgress(async () => undefined);
   const appended = projectionProgress.appended;
-  const { idempotency, handle } = commandsOf({ log, streams, clock, appended });
+  const { idempotency, handle } = commandsOf({ log, aggregates, clock, appended });
   return {
     log,
     follow,
@@ -170,7 +170,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     decryptEvent,
     decryptLiveEvent,
     unopened: unopened.count,
-    streams,
+    aggregates,
     handle,
     idempotency,
     projectionProgress,
@@ -187,14 +187,14 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
   };
 }
 
-type Parts = Pick<HandleOptions, 'log' | 'streams'> &
+type Parts = Pick<HandleOptions, 'log' | 'aggregates'> &
   Partial<HandleOptions> & {
     readonly clock?: Clock;
   };
 
 /** What runs commands, and what finds those that ran before. */
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
-  const idempotency = createIdempotency({ streams: parts.streams, clock, appended });
+  const idempotency = createIdempotency({ aggregates: parts.aggregates, clock, appended });
   const common = { release: 'test', logger: silentLogger, conflicted() {} };
   return { idempotency, handle: createHandleCommand({ ...common, ...parts, appended, idempotency }) };
 }

@@ -16,7 +16,7 @@ import { userView } from '../people/users.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 
-export interface ExportPorts extends Pick<KernelPorts, 'streams' | 'rows' | 'projectionProgress' | 'clock'> {
+export interface ExportPorts extends Pick<KernelPorts, 'aggregates' | 'rows' | 'projectionProgress' | 'clock'> {
   readonly vault: Pick<Vault, 'open'>;
   readonly audit: Pick<Audit, 'note'>;
   readonly opened: RowMapper;
@@ -43,7 +43,7 @@ const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.aud
 
 export type Export = ReturnType<typeof createExport>;
 
-export function createExport({ streams, rows, projectionProgress, vault, clock, audit, opened }: ExportPorts) {
+export function createExport({ aggregates, rows, projectionProgress, vault, clock, audit, opened }: ExportPorts) {
   /**
    * Records the export in the audit log. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
    * models.
@@ -57,9 +57,9 @@ export function createExport({ streams, rows, projectionProgress, vault, clock, 
   };
 
   async function* pieces(exportedAt: number): AsyncGenerator<string> {
-    const { state: roster } = await streams.load(rosterAggregate, ROSTER);
-    const { state: channels } = await streams.load(channelsAggregate, CHANNELS);
-    const { state: settings } = await streams.load(serverAggregate, SETTINGS);
+    const { state: roster } = await aggregates.load(rosterAggregate, ROSTER);
+    const { state: channels } = await aggregates.load(channelsAggregate, CHANNELS);
+    const { state: settings } = await aggregates.load(serverAggregate, SETTINGS);
     const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
     const all = channelsFor(channels, { userId: '', isAdmin: true });
     yield `{"exportedAt":${exportedAt}`;

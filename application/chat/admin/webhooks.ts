@@ -11,7 +11,7 @@ import type { MessageView } from '../messages/message-view.js';
 import { createMentionFinder, type Messages } from '../messages/messages.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface WebhookPorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
+export interface WebhookPorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'admission'> {
   readonly messages: Messages;
 }
 
@@ -31,7 +31,7 @@ const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-export function createWebhooks({ handle, streams, derivation, clock, admission, messages }: WebhookPorts) {
+export function createWebhooks({ handle, aggregates, derivation, clock, admission, messages }: WebhookPorts) {
   const findMentions = createMentionFinder(admission);
   const run = (command: ChannelsCommand, context: CommandContext) =>
     handle(channelsAggregate, CHANNELS, command, context);
@@ -72,7 +72,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
       presentedHash,
     );
     return isRejection(known)
-      ? findByToken((await streams.reload(channelsAggregate, CHANNELS)).state, webhookId, presentedHash)
+      ? findByToken((await aggregates.reload(channelsAggregate, CHANNELS)).state, webhookId, presentedHash)
       : known;
   }
 

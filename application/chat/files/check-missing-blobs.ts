@@ -5,7 +5,7 @@ import { type FileStore, NotStored, type Rows } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
 
 export interface MissingBlobPorts {
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly rows: Rows;
   readonly fileStore: Pick<FileStore, 'read'>;
 }
@@ -14,9 +14,9 @@ export interface MissingBlobPorts {
 const SAMPLE_SIZE = 50;
 
 /** Counts the missing files in a sample. Rejects with `UnavailableError`. */
-export function createMissingBlobCheck({ streams, rows, fileStore }: MissingBlobPorts) {
+export function createMissingBlobCheck({ aggregates, rows, fileStore }: MissingBlobPorts) {
   async function storedNameOf(fileId: string): Promise<string | undefined> {
-    const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
+    const { state } = await aggregates.reload(fileAggregate, fileSubject({ fileId }));
     return state.status === 'active' ? state.content.stored : undefined;
   }
 

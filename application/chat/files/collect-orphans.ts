@@ -9,7 +9,7 @@ import type { ConfirmedClock, FileStore } from '../../ports/index.js';
 import { collectFailures } from '../../subscription/index.js';
 import { fileAggregate, messageAggregate } from '../aggregates.js';
 
-export interface FileSweepPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'rows' | 'context'> {
+export interface FileSweepPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'rows' | 'context'> {
   readonly clock: ConfirmedClock;
   readonly fileStore: FileStore;
 }
@@ -23,9 +23,9 @@ interface DueRow {
   readonly due: number;
 }
 
-export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
+export function createFileSweep({ handle, aggregates, rows, clock, context, fileStore }: FileSweepPorts) {
   async function isReferenced(stored: string, fileId: string): Promise<boolean> {
-    const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
+    const { state } = await aggregates.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
     return status === 'active' && (content.stored === stored || thumbnail?.stored === stored);
   }
@@ -39,7 +39,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
   }
 
   async function stillContains({ messageId, holderId }: Holder, name: string): Promise<boolean> {
-    const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
+    const { state, deleted } = await aggregates.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'active') return false;
     if (holderId !== messageId) return findReply(state.replies, holderId) !== undefined;
     const { attachments, images } = state.body;
@@ -54,7 +54,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
 
   async function review(fileId: string, now: number) {
     const stream = fileSubject({ fileId });
-    const { state } = await streams.reload(fileAggregate, stream);
+    const { state } = await aggregates.reload(fileAggregate, stream);
     if (state.status !== 'active' || now - state.touchedAt < UNATTACHED_MS) return;
     const command = { type: 'ReviewFile' as const, fileId, missing: await findMissingHolders(state), now };
     await handle(fileAggregate, stream, command, context(NAME));

@@ -19,7 +19,7 @@ import { filesOf } from './attachments.js';
 export interface FileReactionPorts
   extends Pick<
     KernelPorts,
-    'handle' | 'streams' | 'decryptEvent' | 'rows' | 'projectionProgress' | 'derivation' | 'clock'
+    'handle' | 'aggregates' | 'decryptEvent' | 'rows' | 'projectionProgress' | 'derivation' | 'clock'
   > {
   readonly log: Pick<EventLog, 'tombstone' | 'read'>;
   readonly vault: Pick<Vault, 'destroy'>;
@@ -40,7 +40,8 @@ const NAME = 'chat.files';
 
 /** Every step is idempotent, so a run after a crash completes it. */
 export function maintainFileReferences(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
-  const { handle, streams, log, vault, decryptEvent, rows, projectionProgress, derivation, clock, fileStore } = ports;
+  const { handle, aggregates, log, vault, decryptEvent, rows, projectionProgress, derivation, clock, fileStore } =
+    ports;
 
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
     if (!(await projectionProgress.wait('chat.files', after)))
@@ -98,7 +99,7 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
   /** Destroys the key first, after which remaining copies are unreadable. */
   async function erase({ data, stream }: RecordedEvent<Discarded>) {
     await vault.destroy(fileSubject(data));
-    const { state } = await streams.load(fileAggregate, stream);
+    const { state } = await aggregates.load(fileAggregate, stream);
     for (const content of [state.content, state.thumbnail]) if (content) await fileStore.remove(content.stored);
     await log.tombstone(stream);
   }

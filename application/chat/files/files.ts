@@ -13,7 +13,7 @@ import type { Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface FilePorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
+export interface FilePorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'admission'> {
   readonly vault: Pick<Vault, 'create' | 'seal' | 'open'>;
   readonly visibility: Visibility;
   readonly sealedFiles: SealedFiles;
@@ -62,7 +62,7 @@ const badThumbnail = invalid('bad-thumbnail', 'thumbnail must be an image');
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(ports: FilePorts) {
-  const { handle, streams, vault, derivation, clock, admission, visibility, sealedFiles, fileStore } = ports;
+  const { handle, aggregates, vault, derivation, clock, admission, visibility, sealedFiles, fileStore } = ports;
 
   async function upload(
     { userId }: Caller,
@@ -134,7 +134,7 @@ export function createFiles(ports: FilePorts) {
     const { state } = await admission.load(fileAggregate, stream, seen);
     if (await mayRead(state)) return state;
     // Another node may have attached it a moment ago: reloads before refusing.
-    const { state: now } = await streams.reload(fileAggregate, stream);
+    const { state: now } = await aggregates.reload(fileAggregate, stream);
     return now !== state && (await mayRead(now)) ? now : fileNotFound;
   }
 
@@ -194,7 +194,7 @@ export function createFiles(ports: FilePorts) {
     const key = (await vault.open(stream, sealedKey)) as { key: string } | undefined;
     const originalName = await originalNameOf(state);
     if (!key || originalName === undefined) return fileNotFound;
-    const { position } = await streams.load(fileAggregate, stream);
+    const { position } = await aggregates.load(fileAggregate, stream);
     const blob = { stored, size, key: keyOf(key.key) };
     const read = (from: number, to: number) => sealedFiles.read(blob, from, to);
     return { contentType, size, sha256, originalName, position, read };

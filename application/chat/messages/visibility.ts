@@ -17,7 +17,7 @@ import type { Authentication, Caller } from '../sign-in/authenticate.js';
 
 export interface VisibilityPorts {
   readonly admission: Authentication;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly log: Pick<EventLog, 'read'>;
 }
 
@@ -49,7 +49,7 @@ export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(r
 /** A reply's id contains its message's id, so its stream is known without a lookup. */
 export const replyIdIn = (messageId: string, own: string): string => `${messageId}.${own}`;
 
-export function createVisibility({ admission, streams, log }: VisibilityPorts) {
+export function createVisibility({ admission, aggregates, log }: VisibilityPorts) {
   const channels = (seen?: Position): Promise<LoadedAggregate<ChannelsState>> =>
     admission.load(channelsAggregate, CHANNELS, seen);
 
@@ -57,7 +57,7 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
   async function channel(by: Caller, channelId: string, seen?: Position): Promise<Channel | Rejection> {
     const found = channelFor((await channels(seen)).state, channelId, by);
     if (found) return found;
-    const { state } = await streams.reload(channelsAggregate, CHANNELS);
+    const { state } = await aggregates.reload(channelsAggregate, CHANNELS);
     return channelFor(state, channelId, by) ?? channelNotFound;
   }
 
@@ -99,7 +99,7 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
   async function locateAny(messageId: string, seen?: Position): Promise<MessageLocation | Rejection> {
     if (!isMessageId(messageId)) return messageNotFound;
     const stream = messageStream(messageId);
-    if (!streams.cached(messageAggregate, stream)) {
+    if (!aggregates.cached(messageAggregate, stream)) {
       const [newest] = await readOne(stream, { backwards: true });
       if (!newest || newest.type === 'MessageDeleted') return messageNotFound;
       if (newest.revision >= MAX_FULL_READ) {

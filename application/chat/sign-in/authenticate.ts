@@ -108,7 +108,7 @@ export interface Caller {
   readonly sessionId: string;
 }
 
-export interface AuthenticationPorts extends Pick<KernelPorts, 'streams' | 'clock'> {
+export interface AuthenticationPorts extends Pick<KernelPorts, 'aggregates' | 'clock'> {
   readonly tokens: Tokens;
   /** Position of this node's live feed; cached aggregates are at least as new. */
   readonly feedPosition: () => Position;
@@ -139,10 +139,10 @@ export interface ChatPorts extends KernelPorts {
 
 export const unauthorized = rejection('chat/unauthorized', 'unauthenticated', 'Sign in first');
 
-export function createAuthentication({ streams, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
+export function createAuthentication({ aggregates, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
   const load: Authentication['load'] = async (kind, stream, seen = 0n) => {
-    const loaded = await streams.load(kind, stream);
-    return loaded.position >= seen || feedPosition() >= seen ? loaded : streams.reload(kind, stream);
+    const loaded = await aggregates.load(kind, stream);
+    return loaded.position >= seen || feedPosition() >= seen ? loaded : aggregates.reload(kind, stream);
   };
   const roster = (seen?: Position) => load(rosterAggregate, ROSTER, seen);
   const parseAccessToken = async (token: string | undefined) =>
@@ -155,7 +155,7 @@ export function createAuthentication({ streams, tokens, clock, feedPosition }: A
     seen: Position,
     find: (state: S) => Found | undefined,
   ): Promise<Found | undefined> {
-    return find((await load(kind, stream, seen)).state) ?? find((await streams.reload(kind, stream)).state);
+    return find((await load(kind, stream, seen)).state) ?? find((await aggregates.reload(kind, stream)).state);
   }
 
   return {
@@ -163,7 +163,7 @@ export function createAuthentication({ streams, tokens, clock, feedPosition }: A
     roster,
     parseAccessToken,
     session({ userId, sessionId }) {
-      const known = streams.cached(sessionAggregate, sessionStream(userId));
+      const known = aggregates.cached(sessionAggregate, sessionStream(userId));
       return known && findSession(known.state, sessionId, clock.now());
     },
     user: (key) =>

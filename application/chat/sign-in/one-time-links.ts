@@ -14,7 +14,7 @@ import type { CommandContext, EventLog, SignedTokens, Vault } from '../../ports/
 import { addressAggregate } from '../aggregates.js';
 import type { ChatPorts } from './authenticate.js';
 
-export interface LinkPorts extends Pick<ChatPorts, 'handle' | 'streams' | 'derivation' | 'clock' | 'admission'> {
+export interface LinkPorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
   readonly signed: SignedTokens;
@@ -40,7 +40,7 @@ export type Links = ReturnType<typeof createOneTimeLinks>;
 const DAY_SECONDS = 86_400;
 
 export function createOneTimeLinks(ports: LinkPorts) {
-  const { handle, streams, log, vault, derivation, signed, admission, clock, isInviteRequired } = ports;
+  const { handle, aggregates, log, vault, derivation, signed, admission, clock, isInviteRequired } = ports;
   const lifeSeconds: { readonly [purpose in Purpose]: number } = {
     'magic-link': ports.magicLinkExpirySeconds,
     reset: ports.magicLinkExpirySeconds,
@@ -72,7 +72,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       now,
     };
     const createKeyAndRetention = async () => {
-      const isNew = (await streams.load(addressAggregate, stream)).revision < 0;
+      const isNew = (await aggregates.load(addressAggregate, stream)).revision < 0;
       await Promise.all([
         vault.renew(linksSubject({ expiresAt })),
         isNew ? log.retain(stream, { maxAgeSeconds: longest + DAY_SECONDS }) : undefined,
@@ -131,7 +131,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
 
     /** Whether this is the newest link of its purpose and its mail is not sent yet. */
     async isPending({ addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>): Promise<boolean> {
-      const { state } = await streams.reload(addressAggregate, addressStream(addressId));
+      const { state } = await aggregates.reload(addressAggregate, addressStream(addressId));
       const link = linkWith(state, { purpose, linkId, now: clock.now() });
       return link !== undefined && !link.isDone;
     },

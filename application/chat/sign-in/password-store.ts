@@ -7,7 +7,7 @@ import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
 import { passwordAggregate } from '../aggregates.js';
 
-export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'streams' | 'clock'> {
+export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'clock'> {
   readonly vault: Pick<Vault, 'create'>;
   readonly hashing: PasswordHashing;
 }
@@ -18,8 +18,8 @@ export interface PasswordVersion {
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
-export function createPasswords({ handle, streams, vault, hashing, clock }: PasswordPorts) {
-  const loadCurrent = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
+export function createPasswords({ handle, aggregates, vault, hashing, clock }: PasswordPorts) {
+  const loadCurrent = (userId: string) => aggregates.reload(passwordAggregate, userStream(userId));
 
   return {
     hash: async (password: string): Promise<Hashed | Rejection> =>

@@ -50,7 +50,7 @@ export interface ReindexPorts {
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
   readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly derivation: Derivation;
   readonly context: (actor: string) => CommandContext;
 }
@@ -78,7 +78,7 @@ export type Reindex = ReturnType<typeof createReindex>;
 
 export function createReindex(ports: ReindexPorts) {
   const { rebuild, underWay, serving, count, isElsewhere } = ports;
-  const { clock, handle, streams, derivation, context } = ports;
+  const { clock, handle, aggregates, derivation, context } = ports;
   let current: ReindexProgress | undefined;
   let done: StartedReindex['done'] | undefined;
 
@@ -153,7 +153,7 @@ export function createReindex(ports: ReindexPorts) {
         ({ position } = outcome);
         if (outcome.repeated && current !== job) {
           if (current?.id === id && current.state !== 'failed' && done) return { id, position, done };
-          const { state, position: recorded } = await streams.reload(kind, rebuildStream(id));
+          const { state, position: recorded } = await aggregates.reload(kind, rebuildStream(id));
           if (state.rebuilt) {
             const finished = { report: reportOf(state.rebuilt), position: recorded };
             return { id, position, done: Promise.resolve(finished) };

@@ -22,5 +22,5 @@ export const alertAggregate: Aggregate<AlertState, AlertCommand, AlertEvent> = {
 };
 
 /** Reloads the policy from the event log, because another node may have changed it. */
-export const currentAlertPolicy = (streams: AggregateStore) =>
-  streams.reload(alertPolicyAggregate, ALERT_POLICY_STREAM);
+export const currentAlertPolicy = (aggregates: AggregateStore) =>
+  aggregates.reload(alertPolicyAggregate, ALERT_POLICY_STREAM);

@@ -9,7 +9,7 @@ import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface DeliveryPorts {
   readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly webhooks: Webhooks;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -39,12 +39,12 @@ export const alertPayload = (serviceUrl: string, { raisedAt, rule, severity, det
 type AlertRaised = LogsEvent<'AlertRaised'>;
 
 export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
-  const { handle, streams, derivation, clock } = ports;
+  const { handle, aggregates, derivation, clock } = ports;
 
   async function deliverAlert(event: RecordedEvent<AlertRaised>) {
     const { data: raised } = event;
     const { rule, alertId } = raised;
-    const { state } = await streams.reload(alertAggregate, alertStream(rule));
+    const { state } = await aggregates.reload(alertAggregate, alertStream(rule));
     // The outcome was recorded before a crash; only the checkpoint was not.
     if (!state.undelivered.includes(alertId)) return;
     const outcome = await send(ports, raised);
@@ -63,10 +63,10 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
 }
 
 async function send(
-  { streams, webhooks, serviceUrl, signal }: DeliveryPorts,
+  { aggregates, webhooks, serviceUrl, signal }: DeliveryPorts,
   raised: AlertRaised['data'],
 ): Promise<WebhookOutcome> {
-  const { state } = await currentAlertPolicy(streams);
+  const { state } = await currentAlertPolicy(aggregates);
   if (state.webhookUrl === null) {
     return { delivered: false, reason: 'the webhook URL was removed from the alert policy', attempts: 0 };
   }

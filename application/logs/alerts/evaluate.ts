@@ -18,7 +18,7 @@ export interface RecordCounts {
 
 export interface EvaluationPorts {
   readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly counts: RecordCounts;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -34,15 +34,15 @@ export interface Evaluation {
 const POLICY_POLL_MS = 1000;
 
 export function createEvaluation(ports: EvaluationPorts) {
-  const { handle, streams, counts: recordCounts, derivation, clock, context } = ports;
+  const { handle, aggregates, counts: recordCounts, derivation, clock, context } = ports;
 
   /** Safe to run on several nodes concurrently: the rule streams enforce one alert per cooldown. */
   async function evaluate(): Promise<Evaluation> {
-    const { state: policy, revision } = await currentAlertPolicy(streams);
+    const { state: policy, revision } = await currentAlertPolicy(aggregates);
     const counts = await count(recordCounts, policy, clock.now());
     for (const rule of RULES) {
       const stream = alertStream(rule);
-      await streams.reload(alertAggregate, stream);
+      await aggregates.reload(alertAggregate, stream);
       const commandContext = context('logs.alerts');
       const outcome = await handle(
         alertAggregate,
@@ -73,7 +73,7 @@ export function createEvaluation(ports: EvaluationPorts) {
         remainingMs = due - performance.now()
       ) {
         await sleep(Math.min(remainingMs, POLICY_POLL_MS), stop);
-        if ((await currentAlertPolicy(streams)).revision !== revision) break;
+        if ((await currentAlertPolicy(aggregates)).revision !== revision) break;
       }
     }
   }

@@ -10,7 +10,7 @@ import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggr
 
 export interface AlertPorts {
   readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly vault: Vault;
   readonly webhooks: Pick<Webhooks, 'refusal'>;
   readonly evaluate: () => Promise<unknown>;
@@ -27,9 +27,9 @@ const EVALUATION_PATIENCE_MS = 1000;
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
-export function createAlerts({ handle, streams, vault, webhooks, evaluate, logger }: AlertPorts) {
+export function createAlerts({ handle, aggregates, vault, webhooks, evaluate, logger }: AlertPorts) {
   async function policy(): Promise<PolicyRead> {
-    const { state, position } = await currentAlertPolicy(streams);
+    const { state, position } = await currentAlertPolicy(aggregates);
     return { policy: state, position };
   }
 
@@ -62,9 +62,9 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
 
   /** Data for `/health`: no secrets, and cached aggregates where possible. */
   async function health() {
-    const { state: current } = await streams.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
+    const { state: current } = await aggregates.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
     const rules = await Promise.all(
-      RULES.map(async (rule) => ({ rule, ...(await streams.load(alertAggregate, alertStream(rule))).state })),
+      RULES.map(async (rule) => ({ rule, ...(await aggregates.load(alertAggregate, alertStream(rule))).state })),
     );
     return {
       alerting: {

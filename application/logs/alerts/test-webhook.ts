@@ -7,7 +7,7 @@ import { currentAlertPolicy } from './aggregates.js';
 import { alertPayload } from './deliver.js';
 
 export interface WebhookTestPorts {
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly webhooks: Webhooks;
   readonly clock: Clock;
   readonly serviceUrl: () => string;
@@ -46,7 +46,7 @@ interface CachedResult {
 }
 
 /** A repeated request with the same key gets the first outcome; nothing is sent again. */
-export function createWebhookTester({ streams, webhooks, clock, serviceUrl }: WebhookTestPorts) {
+export function createWebhookTester({ aggregates, webhooks, clock, serviceUrl }: WebhookTestPorts) {
   const results = new LRUCache<string, CachedResult>(RESULT_CACHE);
   let running = 0;
 
@@ -67,7 +67,7 @@ export function createWebhookTester({ streams, webhooks, clock, serviceUrl }: We
 
   async function send({ webhookUrl }: WebhookTestRequest, deliveryId: string): Promise<WebhookTestResult | Rejection> {
     const deadline = performance.now() + TRIAL_MS;
-    const { state: policy } = await currentAlertPolicy(streams);
+    const { state: policy } = await currentAlertPolicy(aggregates);
     const url = webhookUrl?.trim() || policy.webhookUrl;
     if (!url) return invalid('No webhook URL: send webhookUrl, or set it in the alert policy');
     const refusal = await webhooks.refusal(url);

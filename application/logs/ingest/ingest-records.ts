@@ -27,7 +27,7 @@ export interface IngestPorts {
   readonly log: EventLog;
   readonly appender: Appender;
   readonly vault: Vault;
-  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly aggregates: Pick<AggregateStore, 'reload'>;
   readonly projectionProgress: ProjectionProgress;
   readonly clock: Clock;
   readonly release: string;
@@ -76,7 +76,7 @@ export type Records = Omit<Ingestion, 'receivedAt' | 'ended'> & { readonly sourc
 export type Ingest = ReturnType<typeof createIngest>;
 
 export function createIngest(ports: IngestPorts) {
-  const { log, appender, vault, streams, projectionProgress, clock, release, budget, appended } = ports;
+  const { log, appender, vault, aggregates, projectionProgress, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
   const storeOnce = createIdempotentIngest({ log, vault, origin, appended });
   const totals = { accepted: 0, rejected: 0 };
@@ -168,7 +168,8 @@ export function createIngest(ports: IngestPorts) {
 
   /** Reloads the closed days, so that retries and later requests use a day that is still open. */
   async function reloadClosedDays(error: unknown): Promise<never> {
-    if (error instanceof StreamEndedError) ended = (await streams.reload(retentionAggregate, RETENTION_STREAM)).state;
+    if (error instanceof StreamEndedError)
+      ended = (await aggregates.reload(retentionAggregate, RETENTION_STREAM)).state;
     throw error;
   }
 

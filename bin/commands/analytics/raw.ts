@@ -25,7 +25,7 @@ export const raw = analyticsCommand(
   },
   async ({ args: [siteId = ''], options }, { kernel, stop }) => {
     const id = parseSiteId(siteId) ?? '';
-    const directory = createSiteDirectory(kernel.streams);
+    const directory = createSiteDirectory(kernel.aggregates);
     const site = (await directory.find([id]))(id);
     if (!site) throw new Failed(`there is no site ${siteId}`);
     await adoptActiveBuilds(kernel, [rawModel]);

@@ -85,11 +85,11 @@ export const seed = analyticsCommand(
 
 /** Removes and creates the demo sites. */
 async function createDemoSites(kernel: Kernel) {
-  const { streams, served, vault, systemContext } = kernel;
+  const { aggregates, served, vault, systemContext } = kernel;
   const hasDays = await adoptActiveBuilds(kernel, [daysModel]);
   const build = served.collectionOf(daysModel.name);
   const dayReader = createDayReader({ db: kernel.mongo.models, vault, build });
-  const directory = createSiteDirectory(streams);
+  const directory = createSiteDirectory(aggregates);
   const countDays = async (instance: string) => (hasDays ? dayReader.countDays(instance) : 0);
   const sites = createSites({ ...kernel, directory, countDays, appUrl: () => 'http://localhost' });
   const context = () => systemContext('operator');

@@ -53,7 +53,7 @@ export interface IdentityContext
 
 export function connectIdentity(context: IdentityContext) {
   const { kernel, values, release, metrics, logger, signal, url, feedPosition, quotas } = context;
-  const { clock, derivation, streams } = kernel;
+  const { clock, derivation, aggregates } = kernel;
   const mode = values['auth.authMode'];
   const takesPasswords = mode === 'password';
   const isInviteRequired = values['auth.isInviteRequired'];
@@ -69,7 +69,7 @@ export function connectIdentity(context: IdentityContext) {
   const signed = createSignedTokens(secret ? Buffer.from(secret) : derivation.secret('chat.signing'));
   const tokens = createTokens({ signed, derivation, clock, ...expiries });
   metrics.cache(tokens.cache);
-  const admission = createAuthentication({ streams, tokens, clock, feedPosition });
+  const admission = createAuthentication({ aggregates, tokens, clock, feedPosition });
   const ports = {
     ...kernel,
     tokens,

@@ -40,7 +40,7 @@ describe('an event of another release', () => {
       await put('bear');
       await write(type);
       expect(await outcome(kernel.log.read(stream))).to.match(/has an unknown event type/);
-      expect(await outcome(kernel.streams.reload(box, stream))).to.match(/has an unknown event type/);
+      expect(await outcome(kernel.aggregates.reload(box, stream))).to.match(/has an unknown event type/);
       expect(await outcome(put('car').then(() => put('car')))).to.match(/has an unknown event type/);
     });
 

@@ -23,13 +23,13 @@ const later = trafficStream('one', '2026-11-27');
 /** A site with one hit today. `expireAhead` expires days with a clock that is 400 days ahead. */
 async function world() {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
-  const { log, vault, streams } = kernel;
+  const { log, vault, aggregates } = kernel;
   await vault.create(siteSubject(site));
   await kernel.handle(sitesAggregate, SITES, { ...registerSite('demo'), now: NOON }, kernel.systemContext('test'));
   const start = () =>
     createHitBatcher({
       appender: createGroupCommit({ log, logger: silentLogger, appended() {} }),
-      streams,
+      aggregates,
       origin: { service: 'analytics', release: 'test' },
     });
   const collecting = start();
@@ -57,11 +57,11 @@ async function world() {
     });
     await cleanup(kernel.systemContext('test'));
     const data = { before: '2026-11-27', since: '', rows: 0, expiredAt: ahead };
-    const directory = createSiteDirectory(streams);
+    const directory = createSiteDirectory(aggregates);
     await expireReaction({ log, directory }).on.DaysExpired({ data, position: 0n } as never);
   }
   const remove = (deletedAt: number) =>
-    eraseReaction({ log, vault, streams }).on.SiteDeleted({
+    eraseReaction({ log, vault, aggregates }).on.SiteDeleted({
       data: { ...site, registeredAt: NOON, deletedAt },
     } as never);
   await collect('/before');

@@ -63,7 +63,7 @@ describe('expiry of days', () => {
       await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
       streams.push(stream);
     }
-    const directory = createSiteDirectory(kernel.streams);
+    const directory = createSiteDirectory(kernel.aggregates);
     const reaction = expireReaction({ log, directory });
     const expire = (before: string, since: string) =>
       reaction.on.DaysExpired({

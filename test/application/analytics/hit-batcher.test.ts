@@ -27,7 +27,7 @@ function useCollecting() {
   };
   const collecting = createHitBatcher({
     appender,
-    streams: memoryKernel(memoryWorld(), [catalog]).streams,
+    aggregates: memoryKernel(memoryWorld(), [catalog]).aggregates,
     origin: { service: 'analytics', release: 'test' },
   });
   return {

@@ -12,7 +12,7 @@ describe('the site directory', () => {
     const world = memoryWorld();
     const node = () => {
       const kernel = memoryKernel(world, [catalog]);
-      return { ...kernel, ...createSiteDirectory(kernel.streams) };
+      return { ...kernel, ...createSiteDirectory(kernel.aggregates) };
     };
     const [one, other] = [node(), node()];
     const run = async (command: ReturnType<typeof registerSite>) => {

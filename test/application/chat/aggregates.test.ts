@@ -25,18 +25,18 @@ describe('aggregates seeded from the relay', () => {
         return found;
       },
     };
-    const streams = createAggregateStore(log, node.decryptEvent);
-    const users = async () => [...(await streams.load(rosterAggregate, ROSTER)).state.users.values()];
+    const aggregates = createAggregateStore(log, node.decryptEvent);
+    const users = async () => [...(await aggregates.load(rosterAggregate, ROSTER)).state.users.values()];
     const all = await node.log.read(ROSTER);
     if (typeof all === 'string') throw new Error(all);
-    for (const event of all) streams.onEvent(event);
-    streams.forget(ROSTER);
-    seedAggregatesFromRelay(streams, state);
+    for (const event of all) aggregates.onEvent(event);
+    aggregates.forget(ROSTER);
+    seedAggregatesFromRelay(aggregates, state);
     expect((await users()).map(({ userName }) => userName)).to.have.members(['ada', 'Bobby', 'cyd']);
     await users();
     expect(read).to.deep.equal([2, 3]);
     // An older seed does not replace a newer cached aggregate.
-    seedAggregatesFromRelay(streams, state);
+    seedAggregatesFromRelay(aggregates, state);
     await users();
     expect(read).to.deep.equal([2, 3]);
   });

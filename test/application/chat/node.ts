@@ -39,13 +39,13 @@ export async function startChatNode(
     projections: messagingProjections,
   });
   const log = { ...connected.log, ...between(connected.log) };
-  const { streams, appended, clock } = connected;
-  const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
+  const { aggregates, appended, clock } = connected;
+  const kernel = { ...connected, log, ...commandsOf({ log, aggregates, clock, appended }) };
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.ensureActive(messagingProjections, kernel.served, { signal });
   const projector = projects ? project(kernel, messagingProjections, signal) : undefined;
-  const admission = createAuthentication({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
+  const admission = createAuthentication({ aggregates, tokens: {} as never, clock, feedPosition: () => 0n });
   let finds = 0;
   let [finding, most] = [0, 0];
   const find: typeof kernel.rows.find = (...args) => {
@@ -88,7 +88,7 @@ export async function startChatNode(
       for await (const { events } of kernel.follow({ prefixes: ['chat.'], from: 'start', signal })) {
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
           if (!(event.type in catalog.events)) continue;
-          streams.onEvent(event);
+          aggregates.onEvent(event);
           const decrypted = await kernel.decryptEvent<ChatEvent>(catalog, event);
           for (const handle of messaging.handlers) handle(decrypted);
         }

@@ -18,20 +18,20 @@ describe('cached aggregates during reads', () => {
   const at = (revision: number) =>
     ({ revision, position: 1n, type: 'ToyPut', data: {}, metadata: {} }) as RecordedEvent;
 
-  let streams: AggregateStore;
+  let aggregates: AggregateStore;
   /** Pending reads of the log, in order of their start. */
   let answers: ((found: Found) => void)[];
   beforeEach(() => {
     answers = [];
     const read = () => new Promise<Found>((resolve) => answers.push(resolve));
-    streams = createAggregateStore({ read } as unknown as EventLog, async () => {
+    aggregates = createAggregateStore({ read } as unknown as EventLog, async () => {
       throw new Error('must not decrypt');
     });
   });
 
   /** A read in progress; `end` answers it. */
   async function startRead(stream = STREAM) {
-    const done = streams.reload(box, stream, { onEvent: () => {} });
+    const done = aggregates.reload(box, stream, { onEvent: () => {} });
     await new Promise(setImmediate);
     const answer = answers.at(-1)!;
     return {
@@ -41,8 +41,8 @@ describe('cached aggregates during reads', () => {
       },
     };
   }
-  const deliver = (revision: number) => streams.onEvent({ ...at(revision), stream: STREAM });
-  const fresh = (stream = STREAM) => streams.cached(box, stream)?.revision;
+  const deliver = (revision: number) => aggregates.onEvent({ ...at(revision), stream: STREAM });
+  const fresh = (stream = STREAM) => aggregates.cached(box, stream)?.revision;
 
   it('are stale for every reader that missed an event, even after another reader has finished', async () => {
     const [first, second, other] = [await startRead(), await startRead(), await startRead('toys.box-2')];
@@ -51,7 +51,7 @@ describe('cached aggregates during reads', () => {
     expect(fresh()).to.equal(undefined);
     deliver(7);
     deliver(6);
-    streams.forget(STREAM);
+    aggregates.forget(STREAM);
     const third = await startRead();
     await second.end(7);
     expect(fresh()).to.equal(undefined);
@@ -68,7 +68,7 @@ describe('cached aggregates during reads', () => {
   it('are not stale for a reader that starts after the event', async () => {
     const first = await startRead();
     deliver(5);
-    streams.forget(STREAM);
+    aggregates.forget(STREAM);
     const second = await startRead();
     await second.end(4);
     expect(fresh()).to.equal(4);
@@ -79,8 +79,8 @@ describe('cached aggregates during reads', () => {
   it('include deleted streams, and none without events', async () => {
     await (await startRead()).end('missing');
     expect(fresh()).to.equal(undefined);
-    expect(streams.caches[0].bytes()).to.equal(0);
+    expect(aggregates.caches[0].bytes()).to.equal(0);
     await (await startRead()).end('deleted');
-    expect(streams.cached(box, STREAM)?.deleted).to.equal(true);
+    expect(aggregates.cached(box, STREAM)?.deleted).to.equal(true);
   });
 });

@@ -22,7 +22,7 @@ export function rememberingStreams(start: StartRoads) {
   const lastOf = (stream: string) => newestOf(kernel.log, stream);
 
   it('stays within its bound, and finds an evicted command in the log', async () => {
-    const { streams, handle } = fresh();
+    const { aggregates, handle } = fresh();
     const commands = [];
     for (let index = 0; index < 60; index++) {
       const id = randomUUID();
@@ -35,9 +35,9 @@ export function rememberingStreams(start: StartRoads) {
           context(`command-${id}`, 'same'),
         ) as Promise<Handled<unknown>>;
       commands.push({ put, first: await put() });
-      expect(held(streams)).to.be.at.most(LIMIT);
+      expect(held(aggregates)).to.be.at.most(LIMIT);
     }
-    expect(held(streams)).to.be.greaterThan(LIMIT / 2);
+    expect(held(aggregates)).to.be.greaterThan(LIMIT / 2);
     for (const { put, first } of commands) {
       const again = await put();
       expect(again).to.include({ repeated: true, position: first.position });
@@ -62,71 +62,71 @@ export function rememberingStreams(start: StartRoads) {
         return found;
       },
     };
-    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
-    return { streams, release, full: fullBox(toys), reads: () => ({ begun, done }) };
+    const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });
+    return { aggregates, release, full: fullBox(toys), reads: () => ({ begun, done }) };
   }
 
   it('reads a stream again after the feed delivered an event during the first read', async () => {
-    const { streams, release, full } = blockedNode(100);
+    const { aggregates, release, full } = blockedNode(100);
     const stream = await full;
-    const first = streams.load(box, stream);
+    const first = aggregates.load(box, stream);
     const erasing = context();
     const erase = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
     // Whether the read includes the event or not, its result must not be taken for the newest.
-    streams.onEvent({ ...(await lastOf(stream)), revision: 100 });
+    aggregates.onEvent({ ...(await lastOf(stream)), revision: 100 });
     release();
     expect((await first).revision).to.equal(99);
     await fresh().handle(box, stream, erase, erasing);
-    expect((await streams.load(box, stream)).revision).to.equal(100);
+    expect((await aggregates.load(box, stream)).revision).to.equal(100);
   });
 
   it('reads further after the feed delivered a new event, and not after a known one', async () => {
     const { log, reads } = counting();
-    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
+    const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const stream = await fullBox(3);
-    const older = await streams.load(box, stream);
+    const older = await aggregates.load(box, stream);
     const first = await lastOf(stream);
-    streams.onEvent(first);
-    expect(streams.cached(box, stream)).to.equal(older);
+    aggregates.onEvent(first);
+    expect(aggregates.cached(box, stream)).to.equal(older);
     await fill(kernel, stream, 2, 2);
-    streams.onEvent(await lastOf(stream));
+    aggregates.onEvent(await lastOf(stream));
     // An older event of a slower feed.
-    streams.onEvent(first);
-    expect(streams.cached(box, stream)).to.equal(undefined);
-    const newer = await streams.load(box, stream);
+    aggregates.onEvent(first);
+    expect(aggregates.cached(box, stream)).to.equal(undefined);
+    const newer = await aggregates.load(box, stream);
     expect(newer.revision).to.equal(4);
     const before = reads();
-    streams.remember(stream, older);
-    expect(await streams.load(box, stream)).to.equal(newer);
+    aggregates.remember(stream, older);
+    expect(await aggregates.load(box, stream)).to.equal(newer);
     expect(reads()).to.equal(before);
   });
 
   it('does not cache a stream that was erased while it was read', async () => {
-    const { streams, release, full } = blockedNode(100);
+    const { aggregates, release, full } = blockedNode(100);
     const stream = await full;
-    const first = streams.load(box, stream);
-    streams.forget(stream);
+    const first = aggregates.load(box, stream);
+    aggregates.forget(stream);
     release();
     expect((await first).revision).to.equal(99);
-    expect(held(streams)).to.equal(0);
+    expect(held(aggregates)).to.equal(0);
   });
 
   it('coalesces concurrent reads into at most two', async () => {
-    const { streams, release, full, reads } = blockedNode(100);
+    const { aggregates, release, full, reads } = blockedNode(100);
     const stream = await full;
-    const first = streams.load(box, stream);
+    const first = aggregates.load(box, stream);
     await eventually(() => reads().done === 1);
     // The append precedes the reads below, even if the first read missed it.
     const more = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
     await fresh().handle(box, stream, more, context());
     const others = Array.from({ length: 50 }, (_, each) =>
-      each % 2 ? streams.reload(box, stream) : streams.load(box, stream),
+      each % 2 ? aggregates.reload(box, stream) : aggregates.load(box, stream),
     );
     release();
     expect((await first).revision).to.equal(99);
     for (const other of others) expect((await other).revision).to.equal(100);
     expect(reads().begun).to.equal(2);
-    expect((await streams.reload(box, stream)).revision).to.equal(100);
+    expect((await aggregates.reload(box, stream)).revision).to.equal(100);
     expect(reads().begun).to.equal(3);
   });
 
@@ -142,51 +142,51 @@ export function rememberingStreams(start: StartRoads) {
         return kernel.log.read(...asked);
       },
     };
-    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
+    const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const stream = await fullBox(100);
-    const all = await Promise.allSettled([1, 2, 3].map(() => streams.load(box, stream)));
+    const all = await Promise.allSettled([1, 2, 3].map(() => aggregates.load(box, stream)));
     expect(all.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
   });
 
   it('caches streams larger than the bound, and several of them', async () => {
     const { log, reads } = counting();
-    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
+    const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const full = await Promise.all([1, 2].map(() => fullBox(600)));
-    for (const stream of full) expect((await streams.load(box, stream)).state.toys).to.have.length(600);
+    for (const stream of full) expect((await aggregates.load(box, stream)).state.toys).to.have.length(600);
     const before = reads();
-    for (const stream of full) expect((await streams.load(box, stream)).revision).to.equal(599);
+    for (const stream of full) expect((await aggregates.load(box, stream)).revision).to.equal(599);
     expect(reads()).to.equal(before);
     // The metric reports their true size.
-    expect(streams.caches[1].bytes()).to.be.greaterThan(LIMIT);
-    for (const stream of full) streams.forget(stream);
-    expect(held(streams)).to.equal(0);
+    expect(aggregates.caches[1].bytes()).to.be.greaterThan(LIMIT);
+    for (const stream of full) aggregates.forget(stream);
+    expect(held(aggregates)).to.equal(0);
   });
 
   it('caches large streams separately, without evicting small ones', async () => {
     const { log, reads } = counting();
-    const streams = createAggregateStore(log, kernel.decryptEvent, { smallBytes: LIMIT, largeBytes: 1_000_000 });
+    const aggregates = createAggregateStore(log, kernel.decryptEvent, { smallBytes: LIMIT, largeBytes: 1_000_000 });
     const small = await fullBox(0);
     await kernel.vault.create(small);
-    await commandsOf({ log, streams }).handle(box, small, { box: small.slice(9), toy: 'bear' }, context());
+    await commandsOf({ log, aggregates }).handle(box, small, { box: small.slice(9), toy: 'bear' }, context());
     const large = await fullBox(1000);
-    const loaded = await streams.load(box, large);
+    const loaded = await aggregates.load(box, large);
     const before = reads();
-    expect((await streams.load(box, large)).state).to.equal(loaded.state);
-    expect(streams.cached(box, small)?.state.toys).to.deep.equal(['bear']);
+    expect((await aggregates.load(box, large)).state).to.equal(loaded.state);
+    expect(aggregates.cached(box, small)?.state.toys).to.deep.equal(['bear']);
     expect(reads()).to.equal(before);
-    expect(streams.caches.map(({ bytes }) => bytes() > 0)).to.deep.equal([true, true]);
-    streams.forget(large);
-    expect(streams.caches[1].bytes()).to.equal(0);
+    expect(aggregates.caches.map(({ bytes }) => bytes() > 0)).to.deep.equal([true, true]);
+    aggregates.forget(large);
+    expect(aggregates.caches[1].bytes()).to.equal(0);
   });
 
   it('reads a stream to its end, or to a requested revision', async () => {
-    const { streams } = fresh();
+    const { aggregates } = fresh();
     for (const length of [200, 500]) {
       const stream = await fullBox(length);
-      const { state, revision } = await streams.reload(box, stream);
+      const { state, revision } = await aggregates.reload(box, stream);
       expect(state.toys).to.deep.equal(Array.from({ length }, (_, index) => `toy-${index}`));
       expect(revision).to.equal(length - 1);
-      const then = await streams.asOf(box, stream, 150);
+      const then = await aggregates.asOf(box, stream, 150);
       expect(then.state.toys).to.have.length(151);
       expect(then.revision).to.equal(150);
     }
@@ -203,20 +203,20 @@ export function rememberingStreams(start: StartRoads) {
     ] as const) {
       const { log, events } = counting();
       const kind = { ...box, isSnapshotEvent: ({ revision }: { revision: number }) => isSnapshot(revision) };
-      const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
-      const { state, revision } = await streams.load(kind, stream);
+      const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });
+      const { state, revision } = await aggregates.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
-      const was = await streams.asOf(kind, stream, 500);
+      const was = await aggregates.asOf(kind, stream, 500);
       expect([was.revision, was.state.toys[0], was.state.toys.at(-1)]).to.deep.equal([500, `toy-${then}`, 'toy-500']);
       if (first > 500) expect(events()).to.be.at.most(1000);
     }
   });
 
   it('returns the retained events of a command', async () => {
-    const { streams } = fresh();
+    const { aggregates } = fresh();
     const stream = await fullBox(100);
     const written = async (first: number, last: number) =>
-      (await streams.eventsOfCommand(box, stream, { first, last })).map(({ revision }) => revision);
+      (await aggregates.eventsOfCommand(box, stream, { first, last })).map(({ revision }) => revision);
     expect(await written(3, 5)).to.deep.equal([3, 4, 5]);
     await kernel.log.retain(stream, { maxCount: 2 });
     expect(await written(3, 5)).to.deep.equal([]);

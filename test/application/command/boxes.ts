@@ -12,8 +12,8 @@ type Ground = Pick<Road, 'log' | 'decryptEvent' | 'vault'>;
 
 /** Another node, with nothing cached. */
 export function freshNode({ log, decryptEvent }: Pick<Road, 'log' | 'decryptEvent'>) {
-  const streams = createAggregateStore(log, decryptEvent, { smallBytes: LIMIT, largeBytes: LIMIT });
-  return { streams, ...commandsOf({ log, streams }) };
+  const aggregates = createAggregateStore(log, decryptEvent, { smallBytes: LIMIT, largeBytes: LIMIT });
+  return { aggregates, ...commandsOf({ log, aggregates }) };
 }
 
 /** A box with that many toys, appended in batches of 100 events. */

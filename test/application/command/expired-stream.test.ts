@@ -35,7 +35,7 @@ describe('a stream with expired events', function () {
     const outcome = await other.handle(expiringBox, stream, { box: id, toy: 'car' }, context());
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     expect((await outcome.state()).toys).to.deep.equal(['car']);
-    expect(other.streams.cached(expiringBox, stream)?.revision).to.equal(1);
+    expect(other.aggregates.cached(expiringBox, stream)?.revision).to.equal(1);
   });
 
   it('continues after events that expired before older ones because a clock was behind', async () => {
@@ -49,18 +49,18 @@ describe('a stream with expired events', function () {
       return typeof found === 'string' ? found : found.filter(({ revision }) => ![1, 2].includes(revision));
     };
     const log = { ...one.log, read };
-    const { handle } = commandsOf({ log, streams: createAggregateStore(log, one.decryptEvent) });
+    const { handle } = commandsOf({ log, aggregates: createAggregateStore(log, one.decryptEvent) });
     for (const toy of ['ball', 'kite']) {
       const outcome = await handle(expiringBox, stream, { box: id, toy }, context());
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
-    expect((await one.streams.reload(expiringBox, stream)).state.toys).to.deep.equal([
+    expect((await one.aggregates.reload(expiringBox, stream)).state.toys).to.deep.equal([
       'bear',
       'car',
       'doll',
       'ball',
       'kite',
     ]);
-    expect(one.streams.cached(expiringBox, stream)?.revision).to.equal(4);
+    expect(one.aggregates.cached(expiringBox, stream)?.revision).to.equal(4);
   });
 });

@@ -39,7 +39,7 @@ export function handlingCommands(start: StartRoads) {
     const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
     const outcomes = await Promise.all(toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })));
     expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
-    const { state } = await other.streams.reload(box, stream);
+    const { state } = await other.aggregates.reload(box, stream);
     expect(state.toys).to.have.length(10);
   });
 
@@ -90,18 +90,18 @@ export function handlingCommands(start: StartRoads) {
     const creatingBox = { ...box, creates: ({ most }: PutToy) => most === 0 };
     const create = (kernel: Road, how = context(), toy = 'bear') => {
       const reads: string[] = [];
-      const streams: AggregateStore = {
-        ...kernel.streams,
+      const aggregates: AggregateStore = {
+        ...kernel.aggregates,
         load(...asked) {
           reads.push('load');
-          return kernel.streams.load(...asked);
+          return kernel.aggregates.load(...asked);
         },
         reload(...asked) {
           reads.push('refresh');
-          return kernel.streams.reload(...asked);
+          return kernel.aggregates.reload(...asked);
         },
       };
-      const { handle } = commandsOf({ log: kernel.log, streams, clock: Date, appended: () => {} });
+      const { handle } = commandsOf({ log: kernel.log, aggregates, clock: Date, appended: () => {} });
       const roomy = { ...creatingBox, decider: { ...box.decider, decide } };
       const outcome = handle(roomy, stream, { box: id, toy, most: 0 }, how);
       return { outcome, reads };
@@ -133,9 +133,9 @@ export function handlingCommands(start: StartRoads) {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
     const undecryptedBox = { ...box, decrypts: 'none' as const };
-    const { state, keyed } = await other.streams.reload(undecryptedBox, stream);
+    const { state, keyed } = await other.aggregates.reload(undecryptedBox, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
-    const [written] = await other.streams.eventsOfCommand(undecryptedBox, stream, keyed.get(how.commandId)!);
+    const [written] = await other.aggregates.eventsOfCommand(undecryptedBox, stream, keyed.get(how.commandId)!);
     expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
   });
 
@@ -162,7 +162,7 @@ export function handlingCommands(start: StartRoads) {
     await put(one, 'bear', { note: 'for Ada' });
     expect((await done(await put(one, 'car')).state()).notes).to.deep.equal(['for Ada', '']);
     await one.vault.destroy(stream);
-    const loaded = await one.streams.asOf(box, stream, 1);
+    const loaded = await one.aggregates.asOf(box, stream, 1);
     expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
     expect(await put(one, 'kite')).to.include({ kind: 'gone' });
     expect(await one.log.read(stream)).to.have.length(2);

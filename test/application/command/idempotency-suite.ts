@@ -40,7 +40,7 @@ export function recallingCommands(start: StartRoads) {
   });
 
   it('are found while the log retains their events', async () => {
-    const { streams, handle } = freshNode(kernel);
+    const { aggregates, handle } = freshNode(kernel);
     const boundedBox = { ...box, maxCount: 3 };
     const id = randomUUID();
     const stream = `toys.box-${id}`;
@@ -48,10 +48,10 @@ export function recallingCommands(start: StartRoads) {
     const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
       handle(boundedBox, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
     for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
-    const commands = async (each: typeof streams) => [...(await each.load(boundedBox, stream)).keyed.keys()];
+    const commands = async (each: typeof aggregates) => [...(await each.load(boundedBox, stream)).keyed.keys()];
     const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
-    expect(await commands(streams)).to.deep.equal(newest);
-    expect(await commands(freshNode(kernel).streams)).to.deep.equal(newest);
+    expect(await commands(aggregates)).to.deep.equal(newest);
+    expect(await commands(freshNode(kernel).aggregates)).to.deep.equal(newest);
     expect(await put('d')).to.include({ repeated: true });
   });
 
@@ -73,7 +73,7 @@ export function recallingCommands(start: StartRoads) {
     await kernel.vault.create(stream);
     await handle(pairs, stream, { box: id, toy: 'sock' }, context());
     await handle(pairs, stream, { box: id, toy: 'shoe' }, context(id, 'same'));
-    expect([...(await freshNode(kernel).streams.load(pairs, stream)).keyed]).to.deep.equal([
+    expect([...(await freshNode(kernel).aggregates.load(pairs, stream)).keyed]).to.deep.equal([
       [id, { first: 2, last: 3 }],
     ]);
   });

@@ -28,12 +28,12 @@ export function whileTheLogIsAway(start: StartRoads) {
 
   /** A handler with its first append replaced by `first`. */
   function handleWith(first: EventLog['append']) {
-    const { log, streams } = kernel;
+    const { log, aggregates } = kernel;
     let appends = 0;
     const append: EventLog['append'] = (...args) => (appends++ === 0 ? first : log.append)(...args);
     const counts: number[] = [];
     const appended = (_: string, __: bigint, events: number) => void counts.push(events);
-    const { handle } = commandsOf({ log: { ...log, append }, streams, appended });
+    const { handle } = commandsOf({ log: { ...log, append }, aggregates, appended });
     const put = (toy: string) => handle(box, stream, { box: id, toy }, context());
     return { put, counts, appends: () => appends };
   }
@@ -63,13 +63,13 @@ export function whileTheLogIsAway(start: StartRoads) {
   it('does not repeat an append whose answer was lost, even if the stream was read meanwhile', async () => {
     const { put } = handleWith(async (...args) => {
       await kernel.log.append(...args);
-      await kernel.streams.reload(box, stream);
+      await kernel.aggregates.reload(box, stream);
       throw new UnavailableError('answer lost');
     });
     const outcome = await put('bear');
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     expect(outcome.events.map(({ type }) => type)).to.deep.equal(['ToyPut']);
-    expect((await kernel.streams.load(box, stream)).state.toys).to.deep.equal(['bear']);
+    expect((await kernel.aggregates.load(box, stream)).state.toys).to.deep.equal(['bear']);
   });
 
   it('fails the command when the time of the request is used up', async () => {
@@ -98,6 +98,6 @@ export function whileTheLogIsAway(start: StartRoads) {
       rejected: 'toys/gone',
       kind: 'gone',
     });
-    expect(await kernel.streams.reload(box, stream)).to.deep.include({ revision: 0, deleted: true });
+    expect(await kernel.aggregates.reload(box, stream)).to.deep.include({ revision: 0, deleted: true });
   });
 }

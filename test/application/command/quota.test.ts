@@ -47,9 +47,9 @@ describe('the quota of a command', () => {
 
   /** Puts a toy into the box with a quota; the first appends are replaced by `appends`. */
   function put(command: Partial<PutToy>, how = context(), appends: Append[] = [], before: Before = prepare) {
-    const { streams, log } = one;
+    const { aggregates, log } = one;
     const append: Append = (...args) => (appends.shift() ?? log.append)(...args);
-    const { handle } = commandsOf({ log: { ...log, append }, streams });
+    const { handle } = commandsOf({ log: { ...log, append }, aggregates });
     const putToy = { box: id, toy: 'bear', ...command };
     return handle(box, stream, putToy, { quota, ...how }, before).catch((error: unknown) => {
       if (!(error instanceof UnavailableError)) throw error;

@@ -11,7 +11,7 @@ import { startToys, toys } from '../../support/toy-service.js';
 /** What a node needs to handle a command. */
 export interface Road {
   readonly handle: HandleCommand;
-  readonly streams: AggregateStore;
+  readonly aggregates: AggregateStore;
   readonly log: EventLog;
   readonly vault: CachingVault;
   readonly decryptEvent: DecryptEvent;

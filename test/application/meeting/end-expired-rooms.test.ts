@@ -23,7 +23,7 @@ async function roomsWithCorruptStream() {
   }
   const open = new Map(
     await Promise.all(
-      ROOMS.map(async (id) => [id, (await kernel.streams.load(roomAggregate, roomStream(id))).state] as const),
+      ROOMS.map(async (id) => [id, (await kernel.aggregates.load(roomAggregate, roomStream(id))).state] as const),
     ),
   );
   const log: typeof kernel.log = {

@@ -24,7 +24,7 @@ describe('eviction of the participants of a dead node', () => {
     function node() {
       const kernel = memoryKernel(world, [catalog], time);
       const { handle } = commandsOf({ ...kernel, clock: time });
-      const load = async () => (await kernel.streams.load(roomAggregate, stream)).state;
+      const load = async () => (await kernel.aggregates.load(roomAggregate, stream)).state;
       let known: RoomState | undefined;
       const sweep = createDeadNodeEviction({
         handle,

@@ -39,14 +39,14 @@ function installation() {
         return kernel.log.read(...args);
       },
     };
-    const streams = createAggregateStore(log, kernel.decryptEvent);
-    const { handle } = commandsOf({ ...kernel, log, streams });
+    const aggregates = createAggregateStore(log, kernel.decryptEvent);
+    const { handle } = commandsOf({ ...kernel, log, aggregates });
     // The live feed has delivered no room.
     const room = () => undefined;
     const { enter } = createRoomEntry({
       ...kernel,
       handle,
-      streams,
+      aggregates,
       clock: Date,
       room,
       run,
@@ -57,7 +57,7 @@ function installation() {
     const join = (name: string, request: Partial<JoinRequest>) =>
       enter({ roomId, name, caller: 'x', ...request }, take, context());
     const host = (name: string) => join(name, { isHost: true });
-    const meeting = async () => (await kernel.streams.reload(roomAggregate, roomStream(roomId))).state;
+    const meeting = async () => (await kernel.aggregates.reload(roomAggregate, roomStream(roomId))).state;
     return { join, host, meeting, reads: () => reads };
   }
   return { node, made, dropped };

@@ -33,7 +33,7 @@ describe('a disconnected participant', () => {
       levels,
       depart: () =>
         inside.leaveWhenDisconnected({ roomId, participantId: 'bob', seat: { id: 'seat-of-bob' } }, () => context()),
-      people: async () => (await kernel.streams.load(roomAggregate, stream)).state.people.map(({ id }) => id),
+      people: async () => (await kernel.aggregates.load(roomAggregate, stream)).state.people.map(({ id }) => id),
     };
   }
 

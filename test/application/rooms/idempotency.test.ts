@@ -124,7 +124,9 @@ describe('a repeated command', function () {
       const token = `invite-${randomUUID()}`;
       done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
       // A read in between caches the aggregate after the append, before its answer is lost.
-      nodes.appends.push(withLostAnswer(inner(), (stream) => nodes.one.kernel.streams.reload(roomAggregate, stream)));
+      nodes.appends.push(
+        withLostAnswer(inner(), (stream) => nodes.one.kernel.aggregates.reload(roomAggregate, stream)),
+      );
       const { body } = done(await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), context()));
       expect(body.participants.map(({ name }) => name)).to.deep.equal(['Ada', 'Bob']);
       expect(await nodes.one.admitted(body)).to.have.nested.property('participant.id', body.participantId);
@@ -141,11 +143,11 @@ describe('a repeated command', function () {
 
     it('notifies waiting readers like any other', async () => {
       const room = await nodes.one.create('Ada');
-      const { streams, log, vault, derivation } = nodes.one.kernel;
+      const { aggregates, log, vault, derivation } = nodes.one.kernel;
       const notified: [string, bigint][] = [];
       const appended = (stream: string, position: bigint) => void notified.push([stream, position]);
       const losing = { ...log, append: withLostAnswer(log.append) };
-      const road = commandsOf({ log: losing, streams, appended });
+      const road = commandsOf({ log: losing, aggregates, appended });
       const commands = createRoomCommands({ ...road, log, vault, derivation, clock: Date });
       const { position } = done(await commands.post(await nodes.one.admitted(room), envelope, context()));
       expect(notified).to.deep.equal([[messagesStream(room.roomId), position]]);

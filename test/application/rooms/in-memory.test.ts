@@ -166,7 +166,7 @@ describe('in memory, a room', () => {
     ]);
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
     await nodes.one.log.tombstone(roomStream(room.roomId));
-    nodes.one.streams.forget(roomStream(room.roomId));
+    nodes.one.aggregates.forget(roomStream(room.roomId));
     const failure = await nodes.one.reaction.on.RoomBurned({ ...end, id: 'another' }).catch((error: Error) => error);
     expect(failure, 'a failure is retried').to.be.instanceOf(Error);
   });

@@ -51,15 +51,15 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     },
   };
   let refreshed = 0;
-  const streams: typeof kernel.streams = {
-    ...kernel.streams,
+  const aggregates: typeof kernel.aggregates = {
+    ...kernel.aggregates,
     reload: (...args) => {
       refreshed++;
-      return kernel.streams.reload(...args);
+      return kernel.aggregates.reload(...args);
     },
   };
-  const shown = createRoomCache(kernel.streams);
-  const ports = { ...kernel, streams, clock, rows, projectionProgress, shown };
+  const shown = createRoomCache(kernel.aggregates);
+  const ports = { ...kernel, aggregates, clock, rows, projectionProgress, shown };
   return {
     ...kernel,
     rows,

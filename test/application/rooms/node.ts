@@ -35,11 +35,11 @@ export async function startNode(
   const started = await startServiceKernel({ servers, database, catalog, projections: [state] });
   const { kernel: connected, signal } = started;
   const log = { ...connected.log, ...between(connected.log) };
-  const { streams, appended } = connected;
+  const { aggregates, appended } = connected;
   const clock = fakeClock
     ? { now: fakeClock.now, confirmedNow: async () => fakeClock.now(), inSync: () => true }
     : connected.clock;
-  const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
+  const kernel = { ...connected, log, ...commandsOf({ log, aggregates, clock, appended }) };
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: silentLogger, signal };
   const projector = project(kernel, [state], signal);
@@ -48,7 +48,7 @@ export async function startNode(
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
   const authenticator = createRoomAuthenticator(ports);
   const commands = createRoomCommands(ports);
-  const shown = createRoomCache(kernel.streams);
+  const shown = createRoomCache(kernel.aggregates);
 
   return {
     kernel,

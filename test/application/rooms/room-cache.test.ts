@@ -41,7 +41,7 @@ describe('a cached room', function () {
     /** The round of the event loop in which each secret was decrypted. */
     const decryptRounds: number[] = [];
     const { kernel } = node;
-    const shown = createRoomCache(kernel.streams, limitBytes);
+    const shown = createRoomCache(kernel.aggregates, limitBytes);
     const open: typeof kernel.vault.open = (...args) => {
       decryptRounds.push(round);
       return kernel.vault.open(...args);
@@ -70,7 +70,7 @@ describe('a cached room', function () {
   /** Delivers all events of a stream to this node, as its live feed does. */
   async function deliver(stream: string) {
     const events = await node.kernel.log.read(stream);
-    if (typeof events !== 'string') for (const event of events) node.kernel.streams.onEvent(event);
+    if (typeof events !== 'string') for (const event of events) node.kernel.aggregates.onEvent(event);
   }
 
   it('is read from rows once, and again after a change', async () => {

@@ -104,7 +104,7 @@ describe('the live feed over a scripted log', () => {
     const forgotten: string[] = [];
     const { log, kernel, delivered, start } = fixture();
     kernel.vault.forget = (subject) => void forgotten.push(`key of ${subject}`);
-    kernel.streams.forget = (stream) => void forgotten.push(stream);
+    kernel.aggregates.forget = (stream) => void forgotten.push(stream);
     start();
     const erased = { ...eventAt(2n, 'NotesErased', { box: '1' }), stream: 'toys.erasures-1' };
     log.give([eventAt(1n), erased]);

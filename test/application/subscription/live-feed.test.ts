@@ -89,11 +89,11 @@ describe('the live feed', () => {
     const other = await startToys(servers, kernel.mongo.models.databaseName);
     const { delivered } = follow(other);
     await put('bear');
-    expect((await other.streams.load(box, stream)).state.notes).to.deep.equal(['note on bear']);
+    expect((await other.aggregates.load(box, stream)).state.notes).to.deep.equal(['note on bear']);
     await kernel.vault.destroy(stream);
     await put('', { erase: true });
     await delivered('NotesErased');
-    expect((await other.streams.load(box, stream)).state.notes).to.deep.equal(['erased']);
+    expect((await other.aggregates.load(box, stream)).state.notes).to.deep.equal(['erased']);
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();
@@ -105,7 +105,7 @@ describe('the live feed', () => {
     await put('bear', {}, other);
     await put('ball');
     await eventually(() => events.filter((event) => event.stream === stream).length === 2);
-    expect((await other.streams.load(box, stream)).state.toys).to.deep.equal(['bear', 'ball']);
+    expect((await other.aggregates.load(box, stream)).state.toys).to.deep.equal(['bear', 'ball']);
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();
@@ -129,7 +129,7 @@ describe('the live feed', () => {
       [false, 'note on bear'],
     ]);
     expect(status()).to.equal('live');
-    expect((await kernel.streams.reload(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
+    expect((await kernel.aggregates.reload(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
     expect(kernel.undecryptableCount()).to.equal(1);
   });
 

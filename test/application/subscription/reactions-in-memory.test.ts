@@ -264,14 +264,14 @@ describe('in memory, subscriptions of the log', () => {
       const { delivered } = feed();
       const other = memoryKernel(world, [toys]);
       await eventually(() => delivered.length === 1);
-      await kernel.streams.load(box, 'toys.box-1');
+      await kernel.aggregates.load(box, 'toys.box-1');
       await other.handle(box, 'toys.box-1', { box: '1', toy: 'car' }, context());
       await eventually(() => delivered.length === 2);
-      expect((await kernel.streams.load(box, 'toys.box-1')).state.toys).to.deep.equal(['bear', 'car']);
+      expect((await kernel.aggregates.load(box, 'toys.box-1')).state.toys).to.deep.equal(['bear', 'car']);
       await other.vault.destroy('toys.box-1');
       await other.handle(box, 'toys.box-1', { box: '1', toy: '', erase: true }, context());
       await eventually(() => delivered.length === 3);
-      expect((await kernel.streams.load(box, 'toys.box-1')).state.notes).to.deep.equal(['erased', 'erased']);
+      expect((await kernel.aggregates.load(box, 'toys.box-1')).state.notes).to.deep.equal(['erased', 'erased']);
     });
 
     it('continue after a handler throws', async () => {

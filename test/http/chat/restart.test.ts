@@ -96,7 +96,7 @@ describe('restart of a chat with a long history', function () {
     const key = randomUUID();
     const first = await rename('Hypatia', key);
     expect(first.status).to.equal(200);
-    const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
+    const { revision } = await kernel.aggregates.reload(rosterAggregate, ROSTER);
     const positions: bigint[] = [];
     for (let done = 0; done < RENAMES; done += BATCH) {
       const outcome = await kernel.log.append(ROSTER, revision + done, renames(admin.id, done));
@@ -125,7 +125,7 @@ describe('restart of a chat with a long history', function () {
   it('does not read the whole history when a user is erased', async () => {
     const { id } = await devLogin(node.url('chat'), 'bob@example.org');
     const { token } = await devLogin(node.url('chat'), 'admin@example.org');
-    const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
+    const { revision } = await kernel.aggregates.reload(rosterAggregate, ROSTER);
     // As another process would.
     const next = id.replace(/./, (first) => (first === 'x' ? 'y' : 'x'));
     await kernel.vault.create(userSubject({ userId: next }));

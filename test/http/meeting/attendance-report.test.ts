@@ -22,7 +22,7 @@ describe('attendance reports', () => {
       });
     const attendance = createAttendance({
       log: { read: read as unknown as EventLog['read'] },
-      streams: { reload: async () => ({ state, revision: 0, position: 1n }) as never },
+      aggregates: { reload: async () => ({ state, revision: 0, position: 1n }) as never },
       decryptEvent: (async (_: unknown, event: unknown) => event) as unknown as DecryptEvent,
     });
     return { pendingReads, attendance };

@@ -84,11 +84,11 @@ describe('attendance of a meeting', function () {
 
   it('does not read the log for callers without a valid token', async () => {
     const { roomId } = await create({});
-    const { streams, decryptEvent } = await meetings.observer();
+    const { aggregates, decryptEvent } = await meetings.observer();
     const read = () => {
       throw new Error('the stream of the room was read');
     };
-    const guess = createAttendance({ log: { read }, streams, decryptEvent });
+    const guess = createAttendance({ log: { read }, aggregates, decryptEvent });
     expect(await guess(roomId, 'guessed', 'eve')).to.include({ rejected: 'meeting/unauthorized' });
   });
 

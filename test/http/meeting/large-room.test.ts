@@ -18,9 +18,9 @@ describe('meeting room with 20,000 events', function () {
 
   /** Appends events as another node would. */
   async function fill(participantId: string, count: number) {
-    const { log, streams, systemContext } = await meetings.observer();
+    const { log, aggregates, systemContext } = await meetings.observer();
     const stream = roomStream(ROOM);
-    let { revision, state } = await streams.reload(roomAggregate, stream);
+    let { revision, state } = await aggregates.reload(roomAggregate, stream);
     const data = { roomId: ROOM, meetingId: state.meetingId, participantId, raisedAt: Date.now() };
     const raised: RoomEvent = { type: 'HandRaised', data };
     const origin = { service: 'meeting', release: 'test' };

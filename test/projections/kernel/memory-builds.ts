@@ -122,7 +122,7 @@ export function useBuildWorld() {
   const lifecycle = (more: Partial<RebuildPorts> = {}) =>
     createRebuilder({
       ...ports(),
-      streams: { reload: async () => ({ state: now.state, revision: now.revision }) },
+      aggregates: { reload: async () => ({ state: now.state, revision: now.revision }) },
       handle: async (_: unknown, stream: string, { type: _type, ...build }: SwitchProjection) => {
         expect(stream).to.equal('toys.projection-contents');
         if (now.rejected) return { rejected: now.rejected, kind: 'conflict' };

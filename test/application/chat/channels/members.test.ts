@@ -18,14 +18,14 @@ describe('the members given for a channel', function () {
   before(async () => {
     servers = await startServers();
     node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
-    const { streams, clock } = node.kernel;
-    const reload: typeof streams.reload = (...args) => {
+    const { aggregates, clock } = node.kernel;
+    const reload: typeof aggregates.reload = (...args) => {
       reads++;
-      return streams.reload(...args);
+      return aggregates.reload(...args);
     };
-    const counted = { ...streams, reload };
+    const counted = { ...aggregates, reload };
     const admission = createAuthentication({
-      streams: counted,
+      aggregates: counted,
       tokens: {} as never,
       clock,
       feedPosition: () => 0n,

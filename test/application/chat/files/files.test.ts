@@ -70,12 +70,12 @@ describe('files of the chat', function () {
   const storeLater = (hours: number): FileStore =>
     createGridFsStore(node.kernel.mongo.models, 'chat_bytes', () => Date.now() + hours * HOUR);
   /** Runs the orphan sweep as of that many hours from now. */
-  async function sweep(hours: number, fileStore = storeLater(0), streams = node.kernel.streams) {
+  async function sweep(hours: number, fileStore = storeLater(0), aggregates = node.kernel.aggregates) {
     const now = () => Date.now() + hours * HOUR;
     const clock: ConfirmedClock = { now, confirmedNow: async () => now(), inSync: () => true };
     const position = await node.kernel.head();
     expect(await node.kernel.projectionProgress.wait('chat.files', position)).to.equal(true);
-    const run = createFileSweep({ ...node.kernel, streams, clock, context: () => context(), fileStore });
+    const run = createFileSweep({ ...node.kernel, aggregates, clock, context: () => context(), fileStore });
     await run(new AbortController().signal);
   }
   const isReadable = async ({ filename }: { filename: string }) => {
@@ -122,15 +122,15 @@ describe('files of the chat', function () {
 
   it('are deleted after a day even if the stream of another file is corrupt', async () => {
     const [damaged, alone] = [await upload(), await upload()];
-    const { reload } = node.kernel.streams;
-    const streams: typeof node.kernel.streams = {
-      ...node.kernel.streams,
+    const { reload } = node.kernel.aggregates;
+    const aggregates: typeof node.kernel.aggregates = {
+      ...node.kernel.aggregates,
       reload: (kind, stream, ...rest) =>
         stream === fileSubject(damaged)
           ? Promise.reject(new CorruptEventError('the log is damaged'))
           : reload(kind, stream, ...rest),
     };
-    expect(await sweep(25, storeLater(0), streams).catch((error) => error)).to.be.instanceOf(CorruptEventError);
+    expect(await sweep(25, storeLater(0), aggregates).catch((error) => error)).to.be.instanceOf(CorruptEventError);
     expect(await isReadable(alone)).to.equal(false);
     expect(await isReadable(damaged)).to.equal(true);
   });
@@ -265,7 +265,7 @@ describe('files of the chat', function () {
       await eventually(async () => isDeepStrictEqual(await names(), called(file.filename)));
       // No node had to read the file again for that.
       for (const { kernel } of [node, other])
-        expect(kernel.streams.cached(fileAggregate, fileSubject(file))?.state.sealedName).not.to.equal('');
+        expect(kernel.aggregates.cached(fileAggregate, fileSubject(file))?.state.sealedName).not.to.equal('');
     } finally {
       await other.stop();
       await feeding.catch(() => {});
@@ -282,7 +282,7 @@ describe('files of the chat', function () {
     };
     expect(await nameOf()).to.equal('plan.pdf');
     await node.kernel.vault.destroy(userSubject(bob));
-    node.kernel.streams.forget(fileSubject(file));
+    node.kernel.aggregates.forget(fileSubject(file));
     expect(await nameOf()).to.equal(file.filename);
     const other = await upload(ada);
     const found = await node.files.file(ada, other.filename);

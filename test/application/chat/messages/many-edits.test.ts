@@ -20,7 +20,7 @@ describe('a message with hundreds of edits', () => {
     await run(postMessage('first'));
     for (let n = 0; n < 120; n++) for (const each of [editMessage(`${n}`), pin(), unpin()]) await run(each);
     await run(react('+1'));
-    const { state } = await kernel.streams.load(messageAggregate, stream);
+    const { state } = await kernel.aggregates.load(messageAggregate, stream);
     expect(state.body.content).to.equal('119');
 
     const decrypted: string[] = [];

@@ -74,7 +74,7 @@ describe('the history of a message', function () {
       [firstReply.id, ['the first', 'edited'], 2 * REPLIES],
       [last.id, ['the last', 'edited'], REPLIES / 2],
     ] as const) {
-      node.kernel.streams.forget(stream);
+      node.kernel.aggregates.forget(stream);
       const { history, read } = counted();
       const taking = accepted(await history(ada, id)).pieces();
       const first = await taking.next();
@@ -85,7 +85,7 @@ describe('the history of a message', function () {
       expect(versions).to.deep.equal(contents);
       expect(read.events, 'in all').to.be.lessThan(most);
       expect(read.times).to.be.lessThan(20);
-      expect(node.kernel.streams.cached(messageAggregate, stream)).to.equal(undefined);
+      expect(node.kernel.aggregates.cached(messageAggregate, stream)).to.equal(undefined);
     }
   });
 });

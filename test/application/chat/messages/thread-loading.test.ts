@@ -38,7 +38,7 @@ describe('a long thread on a freshly started node', function () {
     return {
       answer,
       read,
-      folded: (id: string) => node.kernel.streams.cached(messageAggregate, messageStream(id)),
+      folded: (id: string) => node.kernel.aggregates.cached(messageAggregate, messageStream(id)),
     };
   }
 

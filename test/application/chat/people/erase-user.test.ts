@@ -51,7 +51,7 @@ describe('deletion in the chat', function () {
       const events = await read(id);
       return typeof events !== 'string' && events.map(({ type }) => type).join() === 'MessageDeleted';
     });
-    node.kernel.streams.forget(messageStream(id));
+    node.kernel.aggregates.forget(messageStream(id));
     expect(await node.messages.remove(ada, id, how)).to.deep.equal(removed);
     expect(await node.messages.remove(ada, id, context())).to.include({ kind: 'not-found' });
     expect(await node.replies.post(ada, id, { content: 'late' }, context())).to.include({

@@ -20,14 +20,14 @@ describe('the presence sweep', () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const known = new Set<string>();
     const state = async (userId: string) =>
-      (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).state;
+      (await kernel.aggregates.reload(presenceAggregate, presenceStream(userId))).state;
     /** As the read model has them: users with open streams on any node. */
     const find = async () => {
       const all = await Promise.all(Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })));
       return all.filter(({ runs }) => runs.length > 0);
     };
     const admission = createAuthentication({
-      streams: kernel.streams,
+      aggregates: kernel.aggregates,
       tokens: {} as never,
       clock: Date,
       feedPosition: () => 0n,
@@ -53,7 +53,7 @@ describe('the presence sweep', () => {
       of,
       /** Number of presence events of a user. */
       eventsOf: async (userId: string) =>
-        (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).revision + 1,
+        (await kernel.aggregates.reload(presenceAggregate, presenceStream(userId))).revision + 1,
       /** Connects a user to a run of a node. */
       async connect(userId: string, run: string) {
         known.add(userId);

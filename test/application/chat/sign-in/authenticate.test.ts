@@ -22,7 +22,7 @@ async function twoNodes() {
   const derivation = createDerivation(randomBytes(32));
   const signed = createSignedTokens(randomBytes(32));
   const tokens = createTokens({ signed, derivation, clock, jwtExpirySeconds: 900 });
-  const admission = createAuthentication({ streams: other.streams, tokens, clock, feedPosition: () => 0n });
+  const admission = createAuthentication({ aggregates: other.aggregates, tokens, clock, feedPosition: () => 0n });
   const run = async (command: SessionCommand) => {
     const done = await one.handle(sessionAggregate, sessionStream('ada'), command, context(randomUUID()));
     if (isRejection(done)) throw new Error(done.rejected);

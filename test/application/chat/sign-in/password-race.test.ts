@@ -101,7 +101,7 @@ async function startAda() {
     },
     isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.authenticate(accessToken)),
     live: async () =>
-      activeSessions((await kernel.streams.reload(sessionAggregate, sessionStream(id))).state, Date.now()).length,
+      activeSessions((await kernel.aggregates.reload(sessionAggregate, sessionStream(id))).state, Date.now()).length,
   };
 }
 

@@ -71,7 +71,7 @@ describe('the alert policy over HTTP', function () {
     const [node, other] = [await start(), await start()];
     const headers = { 'Idempotency-Key': randomUUID() };
     const first = await put(node, { windowMinutes: 7 }, headers);
-    const { state } = await node.kernel.streams.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
+    const { state } = await node.kernel.aggregates.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
     const changed = alertPolicy.decide({ type: 'ChangeAlertPolicy', changes: { windowMinutes: 9 } }, state);
     if (isRejection(changed)) throw new Error(changed.rejected);
     const others = Array.from({ length: 250 }, () => ({

@@ -28,11 +28,11 @@ describe('in memory, alerting after a restart', () => {
         return found;
       },
     };
-    const streams = createAggregateStore(log, other.decryptEvent);
-    const { state: policy } = await currentAlertPolicy(streams);
+    const aggregates = createAggregateStore(log, other.decryptEvent);
+    const { state: policy } = await currentAlertPolicy(aggregates);
     expect(policy).to.deep.equal((await one.alerts.policy()).policy);
-    const { state } = await streams.load(alertAggregate, alertStream('error_threshold'));
-    expect(state).to.deep.equal((await one.streams.load(alertAggregate, alertStream('error_threshold'))).state);
+    const { state } = await aggregates.load(alertAggregate, alertStream('error_threshold'));
+    expect(state).to.deep.equal((await one.aggregates.load(alertAggregate, alertStream('error_threshold'))).state);
     expect(state.undelivered).to.have.length(100);
     expect(read.reduce((sum, each) => sum + each)).to.be.at.most(1000);
   });

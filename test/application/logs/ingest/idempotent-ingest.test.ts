@@ -31,12 +31,12 @@ describe('an ingest request with an Idempotency-Key', () => {
 
   /** The ingest of a node, with its own clock and optionally a failing append. */
   function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
-    const { vault, streams, projectionProgress, release, appended } = node.kernel;
+    const { vault, aggregates, projectionProgress, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
     const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const budget = createBudget('intake', INGEST_BYTES);
     const clock = { now: () => now };
-    return createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
+    return createIngest({ log, appender, vault, aggregates, projectionProgress, clock, release, budget, appended });
   }
   type Node = ReturnType<typeof ingestOf>;
   const [FIRST, SECOND] = [Date.UTC(2026, 10, 21, 9, 59), Date.UTC(2026, 10, 22)];

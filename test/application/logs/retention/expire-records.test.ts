@@ -34,10 +34,10 @@ describe('expired records', () => {
   });
 
   const startIngest = () => {
-    const { log, vault, streams, projectionProgress, release, appended } = node.kernel;
+    const { log, vault, aggregates, projectionProgress, release, appended } = node.kernel;
     const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const budget = createBudget('intake', INGEST_BYTES);
-    return createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
+    return createIngest({ log, appender, vault, aggregates, projectionProgress, clock, release, budget, appended });
   };
   const put = async (records: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
     const context = { ...node.kernel.systemContext('test'), ...more };
@@ -104,7 +104,7 @@ describe('expired records', () => {
   });
 
   it('are erased for thousands of producers, such as one per tailed file', async () => {
-    const { handle, streams, systemContext } = node.kernel;
+    const { handle, aggregates, systemContext } = node.kernel;
     now = START + 100 * DAY;
     const many = Array.from({ length: 4000 }, (_, n) => ({
       producerId: `job-${n}`,
@@ -119,7 +119,7 @@ describe('expired records', () => {
       receivedBefore: async (_, audit) => (audit ? [] : many),
       context: systemContext,
     })();
-    const { state, revision } = await streams.reload({ catalog, decider: retention }, RETENTION_STREAM);
+    const { state, revision } = await aggregates.reload({ catalog, decider: retention }, RETENTION_STREAM);
     expect(state.before).to.equal(START - DAY / 2 + 70 * DAY);
     expect(revision).to.be.greaterThan(4000);
   });

@@ -49,7 +49,7 @@ describe('in memory, log retention', () => {
       RETENTION_STREAM,
     );
     expect(revision).to.equal(3009);
-    expect(state).to.deep.equal((await kernel.streams.load(retentionAggregate, RETENTION_STREAM)).state);
+    expect(state).to.deep.equal((await kernel.aggregates.load(retentionAggregate, RETENTION_STREAM)).state);
     expect(read).to.be.at.most(1000);
   });
 
