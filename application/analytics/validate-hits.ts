@@ -8,8 +8,7 @@ import {
   rejectionReason,
   type Visit,
 } from '../../domain/analytics/hit.js';
-import { parseUrlHost } from '../../domain/analytics/host.js';
-import { parseSiteId } from '../../domain/analytics/site-fields.js';
+import { parseSiteId, parseUrlHost } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/shared/index.js';
 import type { Cache, CommandContext, Position, UserAgentParser } from '../ports/index.js';

@@ -19,7 +19,6 @@ export {
   systemTimer,
   withDeadline,
 } from './deadline.js';
-export { estimateBytes } from './estimate-size.js';
 export { createFairSemaphore, type WaitOptions } from './fair-semaphore.js';
 export { serializeList, streamList } from './json-lists.js';
 export { createKeyedMutex } from './keyed-mutex.js';
@@ -30,6 +29,7 @@ export {
   createRateLimiters,
   createSlidingWindow,
   createTokenBucket,
+  estimateBytes,
   type Level,
   type RateLimiter,
   type Reservation,

@@ -1,7 +1,7 @@
 /** Parses collect payloads into hits: truncates texts and drops queries, fragments and personal data. */
 import { clean, type DataOf, isVisible, object, text } from '../shared/index.js';
 import type { AnalyticsEvent, Hit } from './catalog.js';
-import { matchesDomain, parseHost, parseReferrer, parseUrlHost } from './host.js';
+import { matchesDomain, parseHost, parseReferrer, parseUrlHost } from './site-fields.js';
 import type { Site } from './sites.js';
 
 /** Maximum lengths in characters (`properties`: number of properties); longer values are truncated. */

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { estimateBytes } from '../../../application/concurrency/estimate-size.js';
+import { estimateBytes } from '../../../application/concurrency/limiters.js';
 import { rememberingStreams } from './aggregate-store-suite.js';
 import { recallingCommands } from './idempotency-suite.js';
 import { onServers } from './two-nodes.js';

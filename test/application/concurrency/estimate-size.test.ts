@@ -1,7 +1,7 @@
 /** Memory estimates of values: everything they hold, with long lists extrapolated from a few items. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { estimateBytes } from '../../../application/concurrency/estimate-size.js';
+import { estimateBytes } from '../../../application/concurrency/limiters.js';
 import { createPlaintextCache } from '../../../application/secrets/vault.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 

@@ -5,8 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit.js';
-import { matchesDomain, parseHost, parseReferrer } from '../../../domain/analytics/host.js';
-import { parseSiteId } from '../../../domain/analytics/site-fields.js';
+import { matchesDomain, parseHost, parseReferrer, parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { readUrl, truncate } from '../../../domain/shared/index.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], headers = {}) =>

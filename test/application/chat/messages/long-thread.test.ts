@@ -1,6 +1,6 @@
 /** A thread of 100,000 replies: its state stays small, and every further reply costs as little as the first. */
 import { expect } from 'chai';
-import { estimateBytes } from '../../../../application/concurrency/estimate-size.js';
+import { estimateBytes } from '../../../../application/concurrency/limiters.js';
 import { message } from '../../../../domain/chat/message.js';
 import { MAX_REPLIES } from '../../../../domain/chat/thread.js';
 import { evolveOf } from '../../../../domain/shared/decider.js';
