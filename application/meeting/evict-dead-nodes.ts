@@ -1,6 +1,6 @@
 /** Evicts people of dead nodes: marks their connections as lost, then removes those who do not reconnect in time. */
 
-import type { LoseConnection, RemovePeopleOfNode } from '../../domain/meeting/leave.js';
+import type { Command } from '../../domain/meeting/commands.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { KernelPorts } from '../command/index.js';
 import { createYielder } from '../concurrency/index.js';
@@ -41,7 +41,7 @@ export function createDeadNodeEviction(ports: EvictionPorts) {
     return byNode;
   }
 
-  async function execute(command: LoseConnection | RemovePeopleOfNode): Promise<void> {
+  async function execute(command: Command<'LoseConnection' | 'RemovePeopleOfNode'>): Promise<void> {
     await handle(roomAggregate, roomStream(command.roomId), command, systemContext('meeting.lost'));
   }
 
@@ -59,7 +59,7 @@ export function createDeadNodeEviction(ports: EvictionPorts) {
       const roomsToUpdate = [...roomIds]
         .filter(([, hasConnected]) => hasConnected || !isWithinGrace)
         .map(([roomId]) => roomId);
-      const commandOf = (roomId: string): LoseConnection | RemovePeopleOfNode =>
+      const commandOf = (roomId: string): Command<'LoseConnection' | 'RemovePeopleOfNode'> =>
         isWithinGrace
           ? { type: 'LoseConnection', roomId, where: { node }, now: clock.now() }
           : { type: 'RemovePeopleOfNode', roomId, node, now: clock.now() };

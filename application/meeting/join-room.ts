@@ -1,7 +1,8 @@
 /** Joins a room over a socket: as a new participant, or resuming an earlier one with a resume token. */
 
 import { meetingSubject } from '../../domain/meeting/catalog.js';
-import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
+import type { Command } from '../../domain/meeting/commands.js';
+import { roomNotFound } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
 import { initialState, isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection, rejection, sameText } from '../../domain/shared/index.js';
@@ -152,7 +153,14 @@ export function createRoomEntry(ports: RoomEntryPorts) {
       for (let attempt = 1; ; attempt++) {
         const authorization = await authorize(state, access, context, charge);
         if (isRejection(authorization)) return authorization;
-        const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...authorization, now: clock.now() };
+        const command: Command<'JoinRoom'> = {
+          type: 'JoinRoom',
+          roomId,
+          ...person,
+          ...proof,
+          ...authorization,
+          now: clock.now(),
+        };
         const { opening } = authorization;
         const charged = opening && reservation ? { ...actorContext, quota: reservation.quota } : actorContext;
         const make = opening && (() => encryptionKey.make(opening));
@@ -205,7 +213,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
     { password: passwordInput = '', isHost = false, caller }: Pick<JoinRequest, 'password' | 'isHost' | 'caller'>,
     { commandId }: CommandContext,
     charge: () => Promise<Rejection | undefined> | undefined,
-  ): Promise<Pick<JoinRoom, 'opening' | 'verifiedPasswordHash'> | Rejection> {
+  ): Promise<Pick<Command<'JoinRoom'>, 'opening' | 'verifiedPasswordHash'> | Rejection> {
     const password = passwordInput.trim();
     const isTooLong = [...password].length > PASSWORD_LENGTH;
     if (isActive(state)) {

@@ -1,6 +1,6 @@
 /** Executes participants' commands in a room, and records lost connections and departures. */
 
-import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
+import type { ParticipantCommand } from '../../domain/meeting/commands.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';

@@ -1,55 +1,11 @@
 /** Rules for entering a room: open, join, wait, return, rejoin. */
 import { type Rejection, sameText } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
-import { type Connected, departedOf, isFull, kickOf, personOf, type RoomState } from './state.js';
+import type { Command, RoomTerms } from './commands.js';
+import { departedOf, isFull, kickOf, personOf, type RoomState } from './state.js';
 
 /** People waiting at one time; the room counts as full for further ones. */
 export const MAX_WAITING = 50;
-
-interface RoomTerms {
-  readonly meetingId: string;
-  readonly maxParticipants: number;
-  readonly passwordHash?: string | undefined;
-  /** Milliseconds a disconnected participant keeps their place. */
-  readonly returnMs?: number | undefined;
-}
-
-export interface OpenRoom extends RoomTerms {
-  readonly type: 'OpenRoom';
-  readonly roomId: string;
-  readonly creatorHash: string;
-  /** Keyed digest of the creator's network. */
-  readonly caller?: string | undefined;
-  readonly title?: string | undefined;
-  readonly scheduledStart?: number | undefined;
-  readonly scheduledEnd?: number | undefined;
-  readonly now: number;
-}
-
-export interface JoinRoom extends Connected {
-  readonly type: 'JoinRoom';
-  readonly roomId: string;
-  readonly participantId: string;
-  readonly name: string;
-  /** Keyed digest of the person's network and folded name. */
-  readonly caller: string;
-  /** The earlier participant they proved to be. */
-  readonly formerId?: string | undefined;
-  /** Terms of the room a host opens by joining, if none exists. */
-  readonly opening?: RoomTerms | undefined;
-  /** The stored hash that the given password was verified against. */
-  readonly verifiedPasswordHash?: string | undefined;
-  readonly creatorHash?: string | undefined;
-  readonly now: number;
-}
-
-/** Moves a participant to another socket. */
-export interface ReturnToRoom extends Connected {
-  readonly type: 'ReturnToRoom';
-  readonly roomId: string;
-  readonly participantId: string;
-  readonly now: number;
-}
 
 type Decision = readonly RoomEvent[] | Rejection;
 
@@ -65,7 +21,7 @@ const withoutUndefined = <Members extends object>(members: Members) =>
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;
   };
 
-export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
+export function open(command: Command<'OpenRoom'>, { isOpen }: RoomState): Decision {
   if (isOpen) return roomExists;
   const { roomId, meetingId, maxParticipants, creatorHash, passwordHash, title, now } = command;
   const { scheduledStart, scheduledEnd, caller, returnMs } = command;
@@ -85,7 +41,7 @@ export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
  * Joins a room. Checks in the order of the contract: room exists, password, lock, capacity; the first failure is
  * reported.
  */
-export function join(command: JoinRoom, state: RoomState): Decision {
+export function join(command: Command<'JoinRoom'>, state: RoomState): Decision {
   const { opening, participantId } = command;
   if (!state.isOpen) return opening ? openAndJoin(command, opening) : roomNotFound;
   if (personOf(state, participantId) || state.waiting.some(({ id }) => id === participantId)) return [];
@@ -100,7 +56,10 @@ export function join(command: JoinRoom, state: RoomState): Decision {
   return [joined(command, meetingId, isCreator || state.people.length === 0)];
 }
 
-function openAndJoin(command: JoinRoom, { meetingId, maxParticipants, passwordHash, returnMs }: RoomTerms): Decision {
+function openAndJoin(
+  command: Command<'JoinRoom'>,
+  { meetingId, maxParticipants, passwordHash, returnMs }: RoomTerms,
+): Decision {
   const { roomId, now } = command;
   const terms = {
     openedAt: now,
@@ -113,7 +72,7 @@ function openAndJoin(command: JoinRoom, { meetingId, maxParticipants, passwordHa
 }
 
 function joined(
-  { roomId, participantId, name, caller, node, seat, now }: JoinRoom,
+  { roomId, participantId, name, caller, node, seat, now }: Command<'JoinRoom'>,
   meetingId: string,
   isModerator: boolean,
 ): RoomEvent<'ParticipantJoined'> {
@@ -122,7 +81,7 @@ function joined(
 }
 
 function requested(
-  { roomId, participantId, name, formerId, caller, node, seat, now }: JoinRoom,
+  { roomId, participantId, name, formerId, caller, node, seat, now }: Command<'JoinRoom'>,
   meetingId: string,
   wasKicked: boolean,
 ): RoomEvent<'EntryRequested'> {
@@ -131,7 +90,7 @@ function requested(
   return { type: 'EntryRequested', data: { roomId, meetingId, ...who } };
 }
 
-export function returnToRoom(command: ReturnToRoom, state: RoomState): Decision {
+export function returnToRoom(command: Command<'ReturnToRoom'>, state: RoomState): Decision {
   const { roomId, participantId, node, seat, now } = command;
   const connected = [...state.people, ...state.waiting].find(({ id }) => id === participantId);
   if (!connected) return rejoin(command, state);
@@ -146,7 +105,7 @@ export function returnToRoom(command: ReturnToRoom, state: RoomState): Decision 
 }
 
 /** Readmits a participant who left recently. Lock, capacity and kicks apply, since no place was kept. */
-function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state: RoomState): Decision {
+function rejoin({ roomId, participantId, node, seat, now }: Command<'ReturnToRoom'>, state: RoomState): Decision {
   const { meetingId, people, lockedBy } = state;
   const departed = departedOf(state, participantId, now);
   if (!departed || lockedBy || isFull(state) || kickOf(state, departed, now)) return notJoined;

@@ -1,5 +1,6 @@
 /** Rules for leaving a room, losing a connection, ending and erasing meetings. */
 import type { RoomEvent } from './catalog.js';
+import type { Command } from './commands.js';
 import { admitUpToCapacity } from './join.js';
 import { applyEvents, isExpired, personOf, type RoomState } from './state.js';
 
@@ -10,49 +11,6 @@ export const MAX_READABLE = 100;
  * limit (`room.ts`).
  */
 export const MAX_READABLE_EVENTS = 5000;
-
-/** `seat`: the closed socket; ignored if the participant has moved to another one. */
-export interface LeaveRoom {
-  readonly type: 'LeaveRoom';
-  readonly roomId: string;
-  readonly participantId: string;
-  readonly seat: string;
-  /** They were disconnected and did not return in time. */
-  readonly hasTimedOut?: boolean | undefined;
-  readonly now: number;
-}
-
-/**
- * Marks a connection, or all connections of a node, as lost: they ended without a close frame. The participants
- * keep their places for a while.
- */
-export interface LoseConnection {
-  readonly type: 'LoseConnection';
-  readonly roomId: string;
-  readonly where: { readonly seat: string } | { readonly node: string };
-  readonly now: number;
-}
-
-/** Removes the people of a dead node who did not return in time. */
-export interface RemovePeopleOfNode {
-  readonly type: 'RemovePeopleOfNode';
-  readonly roomId: string;
-  readonly node: string;
-  readonly now: number;
-}
-
-export interface EndRoom {
-  readonly type: 'EndRoom';
-  readonly roomId: string;
-  readonly now: number;
-}
-
-export interface EraseMeeting {
-  readonly type: 'EraseMeeting';
-  readonly roomId: string;
-  readonly meetingId: string;
-  readonly now: number;
-}
 
 /** Adds the effects of departures: another moderator is promoted, waiting people are admitted, or the meeting ends. */
 export function withDepartureEffects(
@@ -103,7 +61,7 @@ const endedEvent = (roomId: string, meetingId: string, now: number): RoomEvent<'
 });
 
 export function leave(
-  { roomId, participantId, seat, hasTimedOut, now }: LeaveRoom,
+  { roomId, participantId, seat, hasTimedOut, now }: Command<'LeaveRoom'>,
   state: RoomState,
 ): readonly RoomEvent[] {
   const { meetingId } = state;
@@ -114,7 +72,7 @@ export function leave(
   return isWaiting ? [withdrawnEvent(roomId, meetingId, participantId, now, reason)] : [];
 }
 
-export function loseConnection({ roomId, where, now }: LoseConnection, state: RoomState): RoomEvent[] {
+export function loseConnection({ roomId, where, now }: Command<'LoseConnection'>, state: RoomState): RoomEvent[] {
   const { meetingId, people, waiting } = state;
   return [...people, ...waiting]
     .filter((each) => ('seat' in where ? each.seat === where.seat : each.node === where.node))
@@ -125,7 +83,10 @@ export function loseConnection({ roomId, where, now }: LoseConnection, state: Ro
     }));
 }
 
-export function removePeopleOfNode({ roomId, node, now }: RemovePeopleOfNode, state: RoomState): readonly RoomEvent[] {
+export function removePeopleOfNode(
+  { roomId, node, now }: Command<'RemovePeopleOfNode'>,
+  state: RoomState,
+): readonly RoomEvent[] {
   const { meetingId, people, waiting } = state;
   const atNode = <Each extends { readonly node: string }>(all: readonly Each[]) =>
     all.filter((each) => each.node === node);
@@ -161,11 +122,17 @@ const withdrawnEvent = (
   data: { roomId, meetingId, participantId, withdrawnAt: now, ...reason },
 });
 
-export function end({ roomId, now }: Pick<EndRoom, 'roomId' | 'now'>, state: RoomState): readonly RoomEvent[] {
+export function end(
+  { roomId, now }: Pick<Command<'EndRoom'>, 'roomId' | 'now'>,
+  state: RoomState,
+): readonly RoomEvent[] {
   if (!isExpired(state, now)) return [];
   const roomEnded = endedEvent(roomId, state.meetingId, now);
   return [roomEnded, ...eraseSurplus(roomId, applyEvents(state, [roomEnded]), now)];
 }
 
-export const erase = ({ roomId, meetingId, now }: EraseMeeting, { readable }: RoomState): readonly RoomEvent[] =>
+export const erase = (
+  { roomId, meetingId, now }: Command<'EraseMeeting'>,
+  { readable }: RoomState,
+): readonly RoomEvent[] =>
   readable.some((each) => each.meetingId === meetingId) ? [erasedEvent(roomId, meetingId, now)] : [];

@@ -1,39 +1,11 @@
 /** Rules for participants' commands in a room: their own state, and moderation. */
 import type { Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
+import type { Command, ModeratorCommand, ParticipantCommand } from './commands.js';
 import { notJoined, roomFull } from './join.js';
 import { withDepartureEffects } from './leave.js';
 import { isFull, type Person, personOf, type RoomState } from './state.js';
 
-interface CommandBase {
-  readonly roomId: string;
-  readonly by: string;
-  readonly now: number;
-}
-
-/** Omitted flags stay unchanged. */
-export interface OwnFlags {
-  readonly isMuted?: boolean | undefined;
-  readonly isVideoOff?: boolean | undefined;
-  readonly isHandRaised?: boolean | undefined;
-}
-
-type OwnCommand =
-  | ({ readonly type: 'UpdateOneself' } & OwnFlags & CommandBase)
-  | ({ readonly type: 'RaiseHand' | 'LowerHand' } & CommandBase);
-
-type ModeratorCommand =
-  | ({ readonly type: 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording' } & CommandBase)
-  | ({ readonly type: 'AdmitUser'; readonly participantId: string } & CommandBase)
-  | ({ readonly type: 'RejectUser'; readonly participantId: string; readonly reason: string } & CommandBase)
-  | ({
-      readonly type: 'MuteParticipant' | 'UnmuteParticipant' | 'KickParticipant' | 'PromoteParticipant';
-      readonly participantId: string;
-    } & CommandBase);
-
-export type ParticipantCommand = OwnCommand | ModeratorCommand;
-
-type Command<Type extends ParticipantCommand['type']> = Extract<ParticipantCommand, { readonly type: Type }>;
 type Decision = readonly RoomEvent[] | Rejection;
 
 const unauthorized: Rejection = { rejected: 'meeting/not-a-moderator', kind: 'forbidden' };

@@ -1,42 +1,11 @@
 /** Decider of a meeting room. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection, rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
-import {
-  admitNextWaiting,
-  type JoinRoom,
-  join,
-  type OpenRoom,
-  open,
-  type ReturnToRoom,
-  returnToRoom,
-  roomExists,
-  roomFull,
-} from './join.js';
-import {
-  type EndRoom,
-  type EraseMeeting,
-  end,
-  erase,
-  type LeaveRoom,
-  type LoseConnection,
-  leave,
-  loseConnection,
-  type RemovePeopleOfNode,
-  removePeopleOfNode,
-} from './leave.js';
-import { decideParticipantAction, type ParticipantCommand } from './participant-actions.js';
+import type { RoomCommand } from './commands.js';
+import { admitNextWaiting, join, open, returnToRoom, roomExists, roomFull } from './join.js';
+import { end, erase, leave, loseConnection, removePeopleOfNode } from './leave.js';
+import { decideParticipantAction } from './participant-actions.js';
 import { applyEvents, evolve, initialState, type RoomState } from './state.js';
-
-export type RoomCommand =
-  | OpenRoom
-  | JoinRoom
-  | ReturnToRoom
-  | LeaveRoom
-  | LoseConnection
-  | RemovePeopleOfNode
-  | EndRoom
-  | EraseMeeting
-  | ParticipantCommand;
 
 const OWN_FLAGS_LIMIT = 20_000;
 const JOIN_LIMIT = 25_000;

@@ -1,8 +1,6 @@
 /** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
-import type { JoinRoom, OpenRoom, ReturnToRoom } from '../../domain/meeting/join.js';
-import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
-import type { RoomCommand } from '../../domain/meeting/room.js';
+import type { Command, ParticipantCommand, RoomCommand } from '../../domain/meeting/commands.js';
 
 export const NOON = 1_800_000_000_000;
 export const MINUTE = 60_000;
@@ -14,7 +12,7 @@ export const meetingId = 'first';
 const here = { roomId, meetingId };
 const connection = (who: string) => ({ node: 'north', seat: `seat-of-${who}` });
 
-export const openRoom = (more: Partial<OpenRoom> = {}): OpenRoom => ({
+export const openRoom = (more: Partial<Command<'OpenRoom'>> = {}): Command<'OpenRoom'> => ({
   type: 'OpenRoom',
   ...here,
   maxParticipants: 8,
@@ -24,7 +22,7 @@ export const openRoom = (more: Partial<OpenRoom> = {}): OpenRoom => ({
 });
 
 /** Of somebody who comes from an address of their own. */
-export const joinRoom = (participantId: string, more: Partial<JoinRoom> = {}): JoinRoom => ({
+export const joinRoom = (participantId: string, more: Partial<Command<'JoinRoom'>> = {}): Command<'JoinRoom'> => ({
   type: 'JoinRoom',
   roomId,
   participantId,
@@ -36,7 +34,7 @@ export const joinRoom = (participantId: string, more: Partial<JoinRoom> = {}): J
 });
 
 /** Of who says that they are the host of a room that is not there. */
-export const hostRoom = (participantId: string, more: Partial<JoinRoom> = {}): JoinRoom =>
+export const hostRoom = (participantId: string, more: Partial<Command<'JoinRoom'>> = {}): Command<'JoinRoom'> =>
   joinRoom(participantId, { opening: { meetingId, maxParticipants: 8 }, ...more });
 
 type Named<Type> = Extract<ParticipantCommand, { readonly type: string; readonly participantId: string }> & {
@@ -70,7 +68,7 @@ export const leaveRoom = (participantId: string, now = NOON): RoomCommand => ({
 export const RETURN_MS = 20_000;
 
 /** Somebody who proves who they were, over the socket they had. */
-export const returning = (participantId: string, now = NOON): ReturnToRoom => ({
+export const returning = (participantId: string, now = NOON): Command<'ReturnToRoom'> => ({
   type: 'ReturnToRoom',
   roomId,
   participantId,

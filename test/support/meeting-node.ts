@@ -5,7 +5,7 @@ import { roomAggregate } from '../../application/meeting/aggregates.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { meeting } from '../../bin/services/meeting.js';
 import { meetingSubject } from '../../domain/meeting/catalog.js';
-import type { RoomCommand } from '../../domain/meeting/room.js';
+import type { RoomCommand } from '../../domain/meeting/commands.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';

@@ -1,6 +1,6 @@
 /** Notifications for a command that changed nothing: the contract requires the same messages as for a change. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import type { ParticipantCommand } from '../../../domain/meeting/participant-actions.js';
+import type { ParticipantCommand } from '../../../domain/meeting/commands.js';
 import { initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import type { Audience, Delivery } from '../../subscription/index.js';

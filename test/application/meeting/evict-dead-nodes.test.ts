@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import { createDeadNodeEviction } from '../../../application/meeting/evict-dead-nodes.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
-import type { RoomCommand } from '../../../domain/meeting/room.js';
+import type { RoomCommand } from '../../../domain/meeting/commands.js';
 import { type RoomState, roomStream } from '../../../domain/meeting/state.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { joinRoom, meetingId, NOON, openRoom, roomId } from '../../support/meeting-fixtures.js';

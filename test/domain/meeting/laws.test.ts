@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { catalog } from '../../../domain/meeting/catalog.js';
+import type { RoomCommand } from '../../../domain/meeting/commands.js';
 import { MAX_WAITING } from '../../../domain/meeting/join.js';
-import { type RoomCommand, room } from '../../../domain/meeting/room.js';
+import { room } from '../../../domain/meeting/room.js';
 import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { golden } from '../../support/catalog-spec.js';

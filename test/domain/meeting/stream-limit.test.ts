@@ -1,8 +1,9 @@
 /** Limits on the length of a room's stream, and commands that remain possible beyond them. */
 import { expect } from 'chai';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
+import type { RoomCommand } from '../../../domain/meeting/commands.js';
 import { MAX_READABLE_EVENTS } from '../../../domain/meeting/leave.js';
-import { type RoomCommand, room } from '../../../domain/meeting/room.js';
+import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
   DAY,

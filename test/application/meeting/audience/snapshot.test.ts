@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
 import { catalog, meetingSubject, NAMELESS, type RoomEvent } from '../../../../domain/meeting/catalog.js';
-import { type RoomCommand, room } from '../../../../domain/meeting/room.js';
+import type { RoomCommand } from '../../../../domain/meeting/commands.js';
+import { room } from '../../../../domain/meeting/room.js';
 import { roomStream } from '../../../../domain/meeting/state.js';
 import { specOf } from '../../../support/decider-spec.js';
 import {
