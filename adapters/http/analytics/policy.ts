@@ -1,6 +1,13 @@
 /** HTTP policy of the analytics service: headers, errors, and CORS for the routes that trackers use. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import { type Cors, fromRejection, type Problem, problem, type ServicePolicy } from '../server/policy.js';
+import {
+  type Cors,
+  fromRejection,
+  PRIVATE_HEADERS,
+  type Problem,
+  problem,
+  type ServicePolicy,
+} from '../server/policy.js';
 import { messageWithPath } from '../server/validate.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
@@ -45,11 +52,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   cors,
   rejected,
   invalid: (error) => problem(400, messageWithPath(error)),
-  headers: {
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-  },
+  headers: PRIVATE_HEADERS,
   securitySchemes: {
     admin: { type: 'http', scheme: 'bearer', description: 'Admin token' },
     session: {

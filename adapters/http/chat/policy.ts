@@ -1,5 +1,11 @@
 /** The policy of the chat service: headers, CORS and errors. */
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
+import {
+  COMMON_ANSWER_HEADERS,
+  COMMON_REQUEST_HEADERS,
+  cors,
+  PRIVATE_HEADERS,
+  type ServicePolicy,
+} from '../server/policy.js';
 
 export const chatPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
   service: 'chat',
@@ -14,11 +20,7 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
     headers: COMMON_REQUEST_HEADERS,
     expose: COMMON_ANSWER_HEADERS,
   }),
-  headers: {
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-  },
+  headers: PRIVATE_HEADERS,
   securitySchemes: {
     link: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a link' },
     access: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token' },

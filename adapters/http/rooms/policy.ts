@@ -5,6 +5,7 @@ import {
   COMMON_REQUEST_HEADERS,
   cors,
   fromRejection,
+  PRIVATE_HEADERS,
   type Problem,
   problem,
   type ServicePolicy,
@@ -68,11 +69,7 @@ export const roomsPolicy = (version: string, allowedOrigins: readonly string[]):
     headers: COMMON_REQUEST_HEADERS,
     expose: COMMON_ANSWER_HEADERS,
   }),
-  headers: {
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-  },
+  headers: PRIVATE_HEADERS,
   errorBody: ({ problem: status, error, code }) => ({ error, code: code ?? CODES[status] ?? 'INTERNAL' }),
   errorSchema: {
     type: 'object',

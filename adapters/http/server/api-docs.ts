@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { documentRoute, openapi } from './openapi.js';
+import { openapi, openapiRoute } from './openapi.js';
 import { problem, type ServicePolicy } from './policy.js';
 import { type Route, route } from './route.js';
 
@@ -38,8 +38,6 @@ const PAGE_HEADERS = {
 
 /** Routes for `/openapi.json`, `/openapi.yaml` and `/docs`; the document includes them and `routes`. */
 export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]): readonly Route[] {
-  const { route, document } = documentRoute(() => openapi(policy, [...routes, json, yaml, page]));
-  const json: Route = { ...route, tags: ['Documents'] };
   const yaml: Route = {
     method: 'GET',
     path: '/openapi.yaml',
@@ -50,7 +48,7 @@ export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]):
       const { stringify } = await import('yaml');
       return {
         status: 200,
-        text: stringify(document(), { aliasDuplicateObjects: false }),
+        text: stringify(openapi(policy, [...routes, yaml, page, json]), { aliasDuplicateObjects: false }),
         headers: { 'Content-Type': 'application/yaml; charset=utf-8' },
       };
     },
@@ -63,6 +61,8 @@ export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]):
     answers: { 200: { description: 'The page', type: 'text/html' } },
     handle: () => ({ status: 200, text: html(policy), headers: PAGE_HEADERS }),
   };
+  const tag = (route: Route): Route => ({ ...route, tags: ['Documents'] });
+  const json = openapiRoute(policy, [...routes, yaml, page], tag);
   return [json, yaml, page, asset];
 }
 

@@ -65,6 +65,13 @@ export const COMMON_REQUEST_HEADERS = [
 /** Response headers that every route may send. Pages can read only exposed headers. */
 export const COMMON_ANSWER_HEADERS = ['X-Request-Id', 'Position', 'Consistency', 'Retry-After'];
 
+/** Headers of responses that nobody may store, and whose address other sites must not learn. */
+export const PRIVATE_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 export const sameOrigin: Cors = () => ({});
 
 export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 86_400 }: CorsRules): Cors {
