@@ -8,15 +8,6 @@ import messages = require('@eventstore/db-client/generated/operations_pb.js');
 import { callStore, readAll, translateError } from './client.js';
 import { EventStoreDBClient, StreamNotFoundError } from './driver.js';
 
-export interface ScavengeOutcome {
-  readonly scavengeId: string;
-  /** `Success`, or the server's error. */
-  readonly result: string;
-  /** Bytes. */
-  readonly spaceSaved?: number;
-  readonly durationMs: number;
-}
-
 /** Adds a scavenge call to the driver, which shares its channel and credentials with subclasses. */
 class ScavengingClient extends EventStoreDBClient {
   static open(url: string): ScavengingClient {
@@ -52,10 +43,7 @@ class ScavengingClient extends EventStoreDBClient {
  * `onProgress` gets every step the server records. Rejects if the server refuses, and with `UnavailableError` if
  * it is unreachable.
  */
-export async function scavenge(
-  url: string,
-  options: { onProgress?: (step: string) => void } = {},
-): Promise<ScavengeOutcome> {
+export async function scavenge(url: string, options: { onProgress?: (step: string) => void } = {}) {
   const client = ScavengingClient.open(url);
   const started = performance.now();
   try {

@@ -18,7 +18,7 @@ import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, rejection } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
-import { awaitConsistent, type Consistency } from '../consistency/index.js';
+import { awaitConsistent } from '../consistency/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
 import type { SiteDirectory } from './sites.js';
 
@@ -53,12 +53,6 @@ export interface ReportPorts extends Pick<KernelPorts, 'projectionProgress' | 'c
 export type PeriodQuery =
   | { readonly days: number }
   | { readonly start: string | undefined; readonly end: string | undefined };
-
-export interface ReportView extends Report {
-  readonly site: string;
-  /** ISO 8601. */
-  readonly generatedAt: string;
-}
 
 const badPeriod = rejection(
   'analytics/bad-period',
@@ -100,11 +94,7 @@ export function createReports(ports: ReportPorts) {
     );
   }
 
-  return async (
-    id: string,
-    query: PeriodQuery,
-    seenByCaller?: Position,
-  ): Promise<(Consistency & { readonly body: ReportView }) | Rejection> => {
+  return async (id: string, query: PeriodQuery, seenByCaller?: Position) => {
     const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId], seenByCaller))(siteId);

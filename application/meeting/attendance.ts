@@ -6,7 +6,7 @@ import { MAX_DEPARTED, roomStream } from '../../domain/meeting/state.js';
 import { type EventHandlers, handlerFor, type Rejection, sameText } from '../../domain/shared/index.js';
 import { type AggregateStore, asEvent, isEvent, readForward } from '../command/index.js';
 import { createFairSemaphore } from '../concurrency/index.js';
-import type { DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
+import type { DecryptEvent, EventLog, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 import { creatorHash } from './tokens.js';
 
@@ -26,15 +26,6 @@ export interface Visit {
   readonly joinedAt: number;
   /** Absent while the person is in the meeting. */
   readonly leftAt?: number;
-}
-
-export interface AttendanceReport {
-  readonly roomId: string;
-  readonly title?: string;
-  readonly openedAt: number;
-  /** Yields pages: finished visits by time of leaving, then current visits by time of joining. */
-  visits(): AsyncGenerator<readonly Visit[]>;
-  readonly position: Position;
 }
 
 /** The token is missing, or belongs to no readable meeting of this room. */
@@ -64,11 +55,7 @@ export function createAttendance({ log, aggregates, decryptEvent }: AttendancePo
    * Returns the report of the meeting the token was created for; a room id may have been used by several meetings.
    * Pages are read in turn with those of other networks. Throws `UnavailableError`.
    */
-  return async function attendance(
-    roomId: string,
-    token: string | undefined,
-    network: string,
-  ): Promise<AttendanceReport | Rejection> {
+  return async function attendance(roomId: string, token: string | undefined, network: string) {
     const read: EventLog['read'] = (...args) => readSlots(() => log.read(...args), network);
     const stream = roomStream(roomId);
     const { state, revision, position } = await aggregates.reload(roomAggregate, stream);
@@ -99,7 +86,10 @@ export function createAttendance({ log, aggregates, decryptEvent }: AttendancePo
     return undefined;
   }
 
-  /** Holds one page of the stream and the people present or waiting in memory, never the whole meeting. */
+  /**
+   * Yields pages: finished visits by time of leaving, then current visits by time of joining. Holds one page of the stream
+   * and the people present or waiting in memory, never the whole meeting.
+   */
   async function* visitsOf(
     throttledLog: ThrottledLog,
     stream: string,

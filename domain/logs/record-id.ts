@@ -1,4 +1,5 @@
 /** Position of a record in result order, its id and its cursor. */
+import { rejection } from '../shared/index.js';
 
 export interface RecordPosition {
   /** Unix ms. */
@@ -18,6 +19,12 @@ export const recordId = (position: bigint, index: number): string =>
 /** Result order: by instant, then by id. */
 export const compareRecords = (a: RecordPosition, b: RecordPosition): number =>
   a.instant - b.instant || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+export const badCursor = rejection(
+  'logs/bad-cursor',
+  'invalid',
+  'cursor is not valid; use a nextCursor of an earlier response',
+);
 
 export const formatCursor = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
 

@@ -29,17 +29,6 @@ import { decodeRead } from './wire/read-request.js';
 /** The method that the driver calls before it sends its connection name. */
 const FEATURES = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
 
-export interface EventStoreEngine {
-  /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
-  readonly url: string;
-  readonly port: number;
-  readonly held: HeldPort;
-  /** True if nothing has ever been written to it. */
-  readonly isNew: boolean;
-  /** Ends all connections, completes pending writes and closes the store. */
-  stop(): Promise<void>;
-}
-
 /**
  * Starts the engine over the store in `directory`, which no other process may have open. Listens on 127.0.0.1; port 0
  * picks a free one.
@@ -54,7 +43,7 @@ export async function startEventStoreEngine(options: {
   secret: string;
   onFatal?: (error: Error) => void;
   onDamaged?: (position: number) => void;
-}): Promise<EventStoreEngine> {
+}) {
   const recent = createRecentIds();
   const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged, () => recent.clear());
   await writeBirth(log);
@@ -76,10 +65,13 @@ export async function startEventStoreEngine(options: {
     throw error;
   });
   return {
+    /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
     url: `esdb://127.0.0.1:${server.port}?tls=false&${secretParameter(options.secret)}`,
     port: server.port,
     held: server.held,
+    /** True if nothing has ever been written to it. */
     isNew,
+    /** Ends all connections, completes pending writes and closes the store. */
     async stop() {
       await server.close();
       await scavenger.close();

@@ -26,17 +26,6 @@ import { Clock } from './wire/clock.js';
 /** Milliseconds between removals of expired documents, sessions and cursors. */
 const HOUSEKEEPING_MS = 60_000;
 
-export interface MongoEngine {
-  /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin&appName=<name>` */
-  readonly url: string;
-  readonly port: number;
-  readonly held: HeldPort;
-  /** True if nothing has ever been stored. */
-  readonly isNew: boolean;
-  /** Completes pending writes, then closes all connections and the store. */
-  stop(): Promise<void>;
-}
-
 export interface MongoEngineOptions {
   /** Directory of the store, created if missing. Only one process may have it open. */
   readonly directory: string;
@@ -51,7 +40,7 @@ export interface MongoEngineOptions {
 }
 
 /** Opens the store and listens on 127.0.0.1. Rejects on file system errors and if the port is in use. */
-export async function startMongoEngine(options: MongoEngineOptions): Promise<MongoEngine> {
+export async function startMongoEngine(options: MongoEngineOptions) {
   const catalog = new Catalog(options.directory, options.onFatal ?? (() => undefined));
   const isNew = catalog.isNew();
   const engine: Engine = {
@@ -91,10 +80,13 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
   const parameters = `replicaSet=${SET_NAME}&authSource=admin&appName=${engine.clientName}`;
   const stopHousekeeping = startHousekeeping(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
   return {
+    /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin&appName=<name>` */
     url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?${parameters}`,
     port,
     held: heldPortOf(server),
+    /** True if nothing has ever been stored. */
     isNew,
+    /** Completes pending writes, then closes all connections and the store. */
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -22,17 +22,6 @@ const CONNECTIONS_PER_SECOND = 20;
 /** Connections that one closed for its calls or bytes counts as. */
 const FLOOD_WEIGHT = 10;
 
-export interface UnauthenticatedLimit<Connection extends Closable> {
-  /** Reports whether to accept a further connection now; it counts until `markAuthenticated`. */
-  admit(): boolean;
-  /** Adds an admitted connection. */
-  add(connection: Connection): void;
-  /** Counts a call without the secret. Returns false if its connection has been closed for too many calls. */
-  countCall(connection: Connection): boolean;
-  /** Removes a connection that has presented the secret. */
-  markAuthenticated(connection: Connection): void;
-}
-
 /**
  * Creates the limit.
  * @param bytesRead Bytes a connection has sent.
@@ -42,7 +31,7 @@ export function createUnauthenticatedLimit<Connection extends Closable>(
   bytesRead: (connection: Connection) => number,
   destroy: (connection: Connection) => void,
   now: () => number = () => performance.now(),
-): UnauthenticatedLimit<Connection> {
+) {
   /** Calls per connection, in order of arrival. */
   const callCounts = new Map<Connection, number>();
   /** Closed connections that may still send for a moment. */
@@ -77,25 +66,29 @@ export function createUnauthenticatedLimit<Connection extends Closable>(
   }
 
   return {
+    /** Reports whether to accept a further connection now; it counts until `markAuthenticated`. */
     admit() {
       refill();
       return tokens >= 1;
     },
-    add(connection) {
+    /** Adds an admitted connection. */
+    add(connection: Connection) {
       callCounts.set(connection, 0);
       connection.once('close', () => callCounts.delete(connection));
       const [first = connection] = callCounts.keys();
       if (callCounts.size > MAX_CONNECTIONS) close(first);
       byteCheck ??= setInterval(checkBytes, BYTE_CHECK_MS).unref();
     },
-    countCall(connection) {
+    /** Counts a call without the secret. Returns false if its connection has been closed for too many calls. */
+    countCall(connection: Connection) {
       const previousCalls = callCounts.get(connection);
       if (previousCalls === undefined) return !closing.has(connection);
       callCounts.set(connection, previousCalls + 1);
       if (previousCalls === FREE_CALLS) tokens--;
       return !closeIfFlooding(connection, previousCalls + 1);
     },
-    markAuthenticated(connection) {
+    /** Removes a connection that has presented the secret. */
+    markAuthenticated(connection: Connection) {
       callCounts.delete(connection);
     },
   };

@@ -39,13 +39,8 @@ export interface RewrapResult {
   readonly unopened: readonly string[];
 }
 
-export interface RotationResult extends RewrapResult {
-  /** Whether the program stores the new secret. If not, it must be configured on every node. */
-  readonly isStored: boolean;
-}
-
 /** Rejects with `WrongSecret` if no available secret opens the keys, and with `NoNewSecret`. */
-export async function rotate(db: Db, options: RotationOptions): Promise<RotationResult> {
+export async function rotate(db: Db, options: RotationOptions) {
   const { configured, stored, progress, assertExclusive } = options;
   const rows = db.collection<KeyRow>(KEYS);
   if (!(await currentSecretId(rows))) await openKeys(db, options, options.fresh, options.logger);
@@ -64,6 +59,7 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotation
     await link(db, previous, ring.current);
     ring = await keyringOf(db, next);
   }
+  /** Whether the program stores the new secret. If not, it must be configured on every node. */
   const isStored = configured === undefined;
   // A concurrent rotation has stored a secret that alone opens the keys.
   if (!ring.known.has(await currentSecretId(rows))) throw new WrongSecret(OVERTAKEN);

@@ -4,7 +4,7 @@ import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { findReply } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { isEvent, PAGE_EVENTS, readForward } from '../../command/index.js';
 import { sliceExpired, streamList, yieldToEventLoop } from '../../concurrency/index.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
@@ -32,20 +32,17 @@ const MESSAGE_VERSIONS: readonly VersionEvent['type'][] = ['MessagePosted', 'Mes
 const REPLY_VERSIONS: readonly VersionEvent['type'][] = ['ReplyPosted', 'ReplyEdited'];
 
 /** History stream; can be read once. */
-export interface Versions {
-  readonly position: Position;
-  /** JSON: `{history: [Version]}`, oldest first. Only a few versions are in memory at a time. */
-  pieces(): AsyncGenerator<string>;
-}
-
 /** Versions in memory at a time: each may take some 10 KB, and readers may be slow. */
 const BATCH_SIZE = 20;
 
 export type History = ReturnType<typeof createHistory>;
 
 export function createHistory({ log, decryptEvent, admission, visibility, pages }: HistoryPorts) {
-  /** Excludes edits made while the history is being read. */
-  return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
+  /**
+   * Pieces of the JSON `{history: [Version]}`, oldest first. Only a few versions are in memory at a time. Excludes edits
+   * made while the history is being read.
+   */
+  return async function history(caller: Caller, id: string, seen?: Position) {
     const messageId = parentOf(id) ?? id;
     const isReply = messageId !== id;
     const place = isReply ? await locateReply(caller, messageId, id, seen) : await visibility.locate(caller, id, seen);

@@ -11,7 +11,7 @@ import {
 } from '../../../domain/chat/presence.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type PositionedRow, withRows } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Leases, Position } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
@@ -24,12 +24,6 @@ export interface PresencePorts
   readonly node: string;
   readonly systemContext: (actor: string) => CommandContext;
   readonly graceMs?: number;
-}
-
-export interface PresenceView {
-  readonly userId: string;
-  readonly status: Status;
-  readonly lastSeen: number;
 }
 
 interface PresenceRow extends PositionedRow {
@@ -153,7 +147,7 @@ export function createPresence(ports: PresencePorts) {
   }
 
   /** Presence of all users; without events a user is offline since being added. */
-  async function list(seenByCaller?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
+  async function list(seenByCaller?: Position) {
     const freshness = await awaitConsistent(projectionProgress, 'chat.presence', {
       lastAppend: projectionProgress.latestOf('chat'),
       seenByCaller,
@@ -174,7 +168,7 @@ const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'statu
   lastSeen,
 });
 
-function* viewsOf(found: readonly PresenceRow[], { users }: RosterState): Generator<PresenceView> {
+function* viewsOf(found: readonly PresenceRow[], { users }: RosterState) {
   const known = new Map(found.map((row) => [row._id, row]));
   const { initialState } = presence;
   for (const { id, createdAt, isGone } of users.values())

@@ -9,7 +9,7 @@ import { serializeList, sliceExpired, yieldToEventLoop } from '../../concurrency
 import { awaitConsistent, maxPosition } from '../../consistency/index.js';
 import type { Position, ProjectionProgress } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import { type AuthorView, speakerView } from '../messages/message-view.js';
+import { speakerView } from '../messages/message-view.js';
 import { createPageThrottle, type Reader, type RenderedPage } from '../messages/read-messages.js';
 import { parentOf } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
@@ -58,15 +58,6 @@ export interface SearchInput {
   readonly from?: number;
   readonly to?: number;
   readonly limit: number;
-}
-
-export interface HitView {
-  readonly id: string;
-  readonly channelId: string;
-  readonly content: string;
-  readonly author: AuthorView;
-  readonly createdAt: number;
-  readonly threadId?: string;
 }
 
 const blankQuery = rejection('chat/blank-query', 'invalid', 'q must not be blank');
@@ -119,7 +110,7 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
   };
 }
 
-function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit): HitView {
+function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit) {
   const threadId = parentOf(id);
   const author = speakerView(roster, by.author, { content, ...by });
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };

@@ -1,9 +1,10 @@
 /** Lists past alerts, newest first, in pages. */
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
-import type { Rejection } from '../../../domain/shared/index.js';
-import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
-import type { Position, ProjectionProgress, Rows } from '../../ports/index.js';
+import { badCursor } from '../../../domain/logs/record-id.js';
+import type { KernelPorts } from '../../command/index.js';
+import { awaitConsistent, type PositionedRow, withRows } from '../../consistency/index.js';
+import type { Position } from '../../ports/index.js';
 
 interface AlertRow extends PositionedRow {
   readonly _id: string;
@@ -23,15 +24,6 @@ interface AlertRow extends PositionedRow {
   };
 }
 
-export interface HistoryPage extends Consistency {
-  readonly body: {
-    readonly alerts: readonly object[];
-    readonly hasMore: boolean;
-    readonly limit: number;
-    readonly nextCursor?: string;
-  };
-}
-
 export interface HistoryQuery {
   readonly limit: number;
   readonly cursor?: string;
@@ -41,20 +33,8 @@ export interface HistoryQuery {
 
 const CURSOR = /^(\d{1,16})\.([\w-]{1,64})$/;
 
-const badCursor: Rejection = {
-  rejected: 'logs/bad-cursor',
-  kind: 'invalid',
-  detail: 'cursor is not valid; use a nextCursor of an earlier response',
-};
-
-export function createAlertHistory({
-  rows,
-  projectionProgress,
-}: {
-  rows: Rows;
-  projectionProgress: ProjectionProgress;
-}) {
-  return async ({ limit, cursor, seen: seenByCaller }: HistoryQuery): Promise<HistoryPage | Rejection> => {
+export function createAlertHistory({ rows, projectionProgress }: Pick<KernelPorts, 'rows' | 'projectionProgress'>) {
+  return async ({ limit, cursor, seen: seenByCaller }: HistoryQuery) => {
     const after = cursor === undefined ? {} : parseCursor(cursor);
     if (!after) return badCursor;
     const reflected = await awaitConsistent(projectionProgress, 'logs.alerts', {

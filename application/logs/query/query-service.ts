@@ -1,6 +1,6 @@
 /** Queries on log records: pages, counts, and the figures alert rules need. */
 import type { Filter } from '../../../domain/logs/filter.js';
-import { type Order, parseCursor } from '../../../domain/logs/record-id.js';
+import { badCursor, type Order, parseCursor } from '../../../domain/logs/record-id.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { awaitConsistent, type Consistency } from '../../consistency/index.js';
 import type { Position, ProjectionProgress } from '../../ports/index.js';
@@ -16,12 +16,6 @@ export interface PageQuery {
   readonly limit: number;
   readonly cursor?: string;
 }
-
-const BAD_CURSOR: Rejection = {
-  rejected: 'logs/bad-cursor',
-  kind: 'invalid',
-  detail: 'cursor is not valid; use a nextCursor of an earlier response',
-};
 
 const TIMED_OUT: Rejection = {
   rejected: 'logs/query-timed-out',
@@ -68,7 +62,7 @@ export function createLogQueries({
     async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
       const { cursor, ...request } = query;
       const after = cursor === undefined ? undefined : parseCursor(cursor);
-      if (cursor !== undefined && !after) return BAD_CURSOR;
+      if (cursor !== undefined && !after) return badCursor;
       const run = (stopped: AbortSignal) => searcher.page({ ...request, after }, stopped);
       return toRejection(pages.get(JSON.stringify(query), run, signal).then((json) => ({ json })));
     },

@@ -65,8 +65,6 @@ export interface MessagingContext {
   readonly metrics: Pick<Metrics, 'cache' | 'budget'>;
 }
 
-export type Messaging = ReturnType<typeof createMessaging>;
-
 export function createMessaging({ kernel, admission, guards, fileStore, quotas, metrics }: MessagingContext) {
   const visibility = createVisibility({ ...kernel, admission });
   const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);

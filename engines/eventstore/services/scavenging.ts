@@ -6,15 +6,9 @@ import { ANY } from '../log/expected.js';
 import { metastreamOf } from '../log/metadata.js';
 import { createdOf, dataOf } from '../log/record.js';
 import { type ScavengeResult, scavenge } from '../log/scavenge.js';
-import { type Handler, unary } from '../wire/grpc.js';
+import { unary } from '../wire/grpc.js';
 import { decodeStartScavenge, scavengeResp } from '../wire/operations.js';
 import { GrpcError, Status } from '../wire/status.js';
-
-export interface Scavenger {
-  readonly start: Handler;
-  /** Stops a running scavenge, waits for its end and prevents further ones. */
-  close(): Promise<void>;
-}
 
 /** Seconds the scavenge history is kept. */
 export const HISTORY_AGE = 30 * 24 * 60 * 60;
@@ -36,7 +30,7 @@ interface Running {
 }
 
 /** Creates the scavenger. Records a scavenge that the last run of the engine left unfinished as interrupted. */
-export async function openScavenger(log: EventLog, recent: RecentIds): Promise<Scavenger> {
+export async function openScavenger(log: EventLog, recent: RecentIds) {
   let running: Running | undefined;
   let closed = false;
   const daily = setInterval(() => {
@@ -108,6 +102,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
       if (running) return scavengeResp(running.id, 'inProgress');
       return scavengeResp(await begin(), 'started');
     }),
+    /** Stops a running scavenge, waits for its end and prevents further ones. */
     async close() {
       closed = true;
       clearInterval(daily);

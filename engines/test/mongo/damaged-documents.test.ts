@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
-import { type MongoEngine, startMongoEngine } from '../../mongo/engine.js';
+import { startMongoEngine } from '../../mongo/engine.js';
 import { Catalog } from '../../mongo/storage/catalog.js';
 import { addChecksum, verifyChecksum } from '../../mongo/storage/checksummed.js';
 import { documentKey } from '../../mongo/storage/collection.js';
@@ -17,7 +17,7 @@ const LEAF_BYTES = 300;
 
 describe('the documents of the embedded MongoDB', () => {
   let directory: string;
-  let engine: MongoEngine | undefined;
+  let engine: Awaited<ReturnType<typeof startMongoEngine>> | undefined;
   let client: MongoClient;
   let db: Db;
   const start = async () => {
