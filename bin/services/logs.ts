@@ -16,7 +16,7 @@ import { createIndexHealth, storageHealth } from '../../application/logs/health.
 import { decryptRecords } from '../../application/logs/ingest/decrypt-batch.js';
 import { createIngest, INGEST_BYTES } from '../../application/logs/ingest/ingest-records.js';
 import { createFileTailer, SCAN_INTERVAL_MS } from '../../application/logs/ingest/tail-files.js';
-import { createConsistentLogQueries, createLogQueries } from '../../application/logs/query/query-service.js';
+import { createLogQueries } from '../../application/logs/query/query-service.js';
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
@@ -51,8 +51,6 @@ export const logs: Service<typeof catalog> = {
     });
     // Aborted after all connections have ended, so no query is pending.
     signal.addEventListener('abort', () => void searcher.close(), { once: true });
-    const queries = createLogQueries({ searcher, budgetMs, version });
-    for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ projectionProgress, clock });
     const budget = createBudget('logs.intake', INGEST_BYTES);
     metrics.budget(budget);
@@ -68,6 +66,9 @@ export const logs: Service<typeof catalog> = {
       budget,
       appended,
     });
+    const { latest } = ingest;
+    const queries = createLogQueries({ searcher, budgetMs, version, projectionProgress, latest });
+    for (const cache of queries.caches) metrics.cache(cache);
     const tail = createTail({
       recordsOf: (event) => decryptRecords(vault, event),
       from: horizon,
@@ -103,7 +104,7 @@ export const logs: Service<typeof catalog> = {
     const recordRoutes = logsRoutes({
       admission,
       ingest,
-      reading: createConsistentLogQueries({ queries, projectionProgress, latest: ingest.latest }),
+      queries,
       tail,
       reindex: createReindex({
         ...kernel,

@@ -1,6 +1,14 @@
 /** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
-import type { Batch, Checkpoints, Leases, Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
+import type {
+  Batch,
+  Checkpoints,
+  Leases,
+  Position,
+  ProjectionProgress,
+  RecordedEvent,
+  Subscribe,
+} from '../../application/ports/index.js';
 import type { Snapshot, Snapshots } from '../../application/subscription/fold-snapshots.js';
 import type { Builds, ReadModel } from '../../projections/kernel/projection.js';
 
@@ -178,3 +186,14 @@ export function feed() {
     isTaken: () => waiting.length === 0,
   };
 }
+
+/** Read models that reflect the whole log, and a node that has appended nothing. */
+export const upToDate = {
+  projectionProgress: {
+    wait: async () => true,
+    latest: () => 0n,
+    latestOf: () => 0n,
+    position: () => 0n,
+  } satisfies ProjectionProgress,
+  latest: () => 0n,
+};

@@ -1,7 +1,7 @@
 /** Routes that read records: pages, counts and the live tail. */
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
-import type { ConsistentLogQueries } from '../../../application/logs/query/query-service.js';
+import type { LogQueries } from '../../../application/logs/query/query-service.js';
 import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/timestamp.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import type { Tail } from '../../realtime/logs/log-tail.js';
@@ -14,7 +14,7 @@ import { filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
-  readonly reading: ConsistentLogQueries;
+  readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
   readonly tail: Tail;
   readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
@@ -38,9 +38,9 @@ const SETTLING_MS = REQUEST_MS;
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
-  const { reading, tail, admit, security } = deps;
+  const { queries, tail, admit, security } = deps;
   // A query enforces its own budget with a proper error; failing stores end it sooner.
-  const answerMs = reading.budgetMs + SETTLING_MS;
+  const answerMs = queries.budgetMs + SETTLING_MS;
   const common = { method: 'GET', tags: TAGS, admit, security } as const;
 
   const list = route({
@@ -67,9 +67,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const { limit, cursor, order } = request.query;
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
-      const result = await reading.page(readerOf(request), { filter, order, limit, cursor });
+      const result = await queries.page(readerOf(request), { filter, order, limit, cursor });
       if (isRejection(result)) return result;
-      return { status: 200, text: result.found.json, headers: JSON_HEADERS, ...result.reflected };
+      return { status: 200, text: result.json, headers: JSON_HEADERS, ...result.reflected };
     },
   });
 
@@ -99,9 +99,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(filter)) return filter;
       const grouping = groupingOf(request.query);
       if (isProblem(grouping)) return grouping;
-      const result = await reading.aggregate(readerOf(request), filter, grouping, limit);
+      const result = await queries.aggregate(readerOf(request), filter, grouping, limit);
       if (isRejection(result)) return result;
-      const body = { groupBy, ...(groupField && { groupField }), ...result.found };
+      const body = { groupBy, ...(groupField && { groupField }), ...result.counts };
       return { status: 200, body, ...result.reflected };
     },
   });

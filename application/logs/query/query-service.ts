@@ -2,7 +2,7 @@
 import type { Filter } from '../../../domain/logs/filter.js';
 import { badCursor, type Order, parseCursor } from '../../../domain/logs/record-id.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { awaitConsistent, type Consistency } from '../../consistency/index.js';
+import { awaitConsistent } from '../../consistency/index.js';
 import type { Position, ProjectionProgress } from '../../ports/index.js';
 import type { Counts, Grouping } from './aggregate.js';
 import { Abandoned, TimedOut } from './query-budget.js';
@@ -35,19 +35,33 @@ const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'unavaila
 /** Bytes cached of pages, and of counts, until the index changes. */
 const CACHE_BYTES = 8 * 1024 * 1024;
 
+/** The caller: its results must reflect `seen`, and `signal` aborts when it disconnects. */
+export interface Reader {
+  readonly seen: Position | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
-/** Signals abort when the caller disconnects. Equal concurrent queries run once. */
+/**
+ * Creates queries with read-your-writes: pages and counts wait for the caller's and this node's appends to be projected
+ * first. Equal concurrent queries run once.
+ */
 export function createLogQueries({
   searcher,
   budgetMs,
   version,
+  projectionProgress,
+  latest,
 }: {
   readonly searcher: Searcher;
-  /** Milliseconds a query may take in the searcher. */
+  /** Milliseconds a query may take in the searcher, besides the wait for consistency. */
   readonly budgetMs: number;
   /** Changes with the index, as far as this node knows. */
   readonly version: () => unknown;
+  readonly projectionProgress: ProjectionProgress;
+  /** Position of this node's last append that a query must reflect. */
+  readonly latest: () => Position;
 }) {
   const memoOptions = { version, limitBytes: CACHE_BYTES };
   const pages = createVersionedMemo({
@@ -56,21 +70,27 @@ export function createLogQueries({
     sizeOf: (page: Uint8Array) => page.length,
   });
   const counts = createVersionedMemo({ ...memoOptions, name: 'logs.counts', sizeOf: sizeOfCounts });
+  const awaitRecords = (seenByCaller: Position | undefined) =>
+    awaitConsistent(projectionProgress, 'logs.records', { lastAppend: latest(), seenByCaller });
 
   return {
     /** A `Page` as JSON. */
-    async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
+    async page({ seen, signal }: Reader, query: PageQuery) {
       const { cursor, ...request } = query;
       const after = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && !after) return badCursor;
+      const reflected = await awaitRecords(seen);
       const run = (stopped: AbortSignal) => searcher.page({ ...request, after }, stopped);
-      return toRejection(pages.get(JSON.stringify(query), run, signal).then((json) => ({ json })));
+      const json = await toRejection(pages.get(JSON.stringify(query), run, signal));
+      return isRejection(json) ? json : { json, reflected };
     },
 
-    aggregate(filter: Filter, grouping: Grouping, limit: number, signal?: AbortSignal): Promise<Counts | Rejection> {
+    async aggregate({ seen, signal }: Reader, filter: Filter, grouping: Grouping, limit: number) {
       const request = { filter, grouping, limit };
+      const reflected = await awaitRecords(seen);
       const run = (stopped: AbortSignal) => searcher.aggregate(request, stopped);
-      return toRejection(counts.get(JSON.stringify(request), run, signal));
+      const found = await toRejection(counts.get(JSON.stringify(request), run, signal));
+      return isRejection(found) ? found : { counts: found, reflected };
     },
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
@@ -82,41 +102,6 @@ export function createLogQueries({
     budgetMs,
     lastRecordAt: () => searcher.lastReceived(),
     caches: [pages.cache, counts.cache],
-  };
-}
-
-export interface ConsistentQueryPorts {
-  readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
-  readonly projectionProgress: ProjectionProgress;
-  /** Position of this node's last append that a query must reflect. */
-  readonly latest: () => Position;
-}
-
-/** The caller: its results must reflect `seen`, and `signal` aborts when it disconnects. */
-export interface Reader {
-  readonly seen: Position | undefined;
-  readonly signal: AbortSignal;
-}
-
-export type ConsistentLogQueries = ReturnType<typeof createConsistentLogQueries>;
-
-/** Creates queries with read-your-writes: they wait for the caller's and this node's appends to be projected first. */
-export function createConsistentLogQueries({ queries, projectionProgress, latest }: ConsistentQueryPorts) {
-  async function runConsistent<Found>(
-    { seen: seenByCaller }: Reader,
-    runQuery: () => Promise<Found | Rejection>,
-  ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
-    const reflected = await awaitConsistent(projectionProgress, 'logs.records', { lastAppend: latest(), seenByCaller });
-    const found = await runQuery();
-    return isRejection(found) ? found : { found, reflected };
-  }
-
-  return {
-    /** Milliseconds a query may take, besides the wait for consistency. */
-    budgetMs: queries.budgetMs,
-    page: (reader: Reader, query: PageQuery) => runConsistent(reader, () => queries.page(query, reader.signal)),
-    aggregate: (reader: Reader, filter: Filter, grouping: Grouping, limit: number) =>
-      runConsistent(reader, () => queries.aggregate(filter, grouping, limit, reader.signal)),
   };
 }
 

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { queryRoutes } from '../../../adapters/http/logs/query.js';
 import type { Answer } from '../../../adapters/http/server/answer.js';
-import { createConsistentLogQueries, type LogQueries } from '../../../application/logs/query/query-service.js';
+import { createLogQueries } from '../../../application/logs/query/query-service.js';
+import type { Searcher } from '../../../application/logs/query/searcher.js';
 import type { Position, ProjectionProgress } from '../../../application/ports/index.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
@@ -22,24 +23,31 @@ describe('log queries over HTTP', () => {
     latestOf: () => 0n,
     position: () => indexed,
   };
-  const queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'> = {
-    budgetMs: 60_000,
+  const searcher: Searcher = {
     async page(_, signal) {
-      signals.push(signal!);
+      signals.push(signal);
       await answer();
-      return { json: Buffer.from('{}') };
+      return Buffer.from('{}');
     },
-    async aggregate(_filter, _grouping, _limit, signal) {
+    async aggregate(_, signal) {
       signals.push(signal!);
       await answer();
       return { buckets: [], total: 0 };
     },
+    lastReceived: async () => undefined,
   };
 
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
-    const reading = createConsistentLogQueries({ queries, projectionProgress, latest: () => appended });
-    const routes = queryRoutes({ reading, tail: {} as never, admit, security: [] });
+    const queries = createLogQueries({
+      searcher,
+      budgetMs: 60_000,
+      // Changes each time: no answer is cached.
+      version: () => ({}),
+      projectionProgress,
+      latest: () => appended,
+    });
+    const routes = queryRoutes({ queries, tail: {} as never, admit, security: [] });
     const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
     toys = await serveToys([...routes, never], {}, { answerMs: 1 });
   });

@@ -5,6 +5,7 @@ import { entryOf, entryText } from '../../../../application/logs/query/render-pa
 import { createSearcher } from '../../../../application/logs/query/searcher.js';
 import { parseRecord } from '../../../../domain/logs/record.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
+import { upToDate } from '../../../support/memory-ports.js';
 import { memoryIndex } from '../../../support/memory-record-index.js';
 
 describe('log queries for alert rules and views', () => {
@@ -13,7 +14,7 @@ describe('log queries for alert rules and views', () => {
   const records = [NOON - 1, NOON, NOON + 1].flatMap(of);
   const index = memoryIndex([{ producerId: 'api', audit: false, records }]);
   const searcher = createSearcher({ index, clock: { now: () => NOON }, budgetMs: 1000 });
-  const queries = createLogQueries({ searcher, budgetMs: 1000, version: () => 0 });
+  const queries = createLogQueries({ searcher, budgetMs: 1000, version: () => 0, ...upToDate });
 
   it('count errors and fatal errors between two instants, and find the last record', async () => {
     expect(await queries.errorsBetween(NOON, NOON)).to.equal(2);

@@ -1,14 +1,27 @@
 /** Log queries with limits, cancellation and shared answers. */
 import { expect } from 'chai';
-import { createLogQueries } from '../../../../application/logs/query/query-service.js';
+import type { Grouping } from '../../../../application/logs/query/aggregate.js';
+import { createLogQueries, type PageQuery } from '../../../../application/logs/query/query-service.js';
 import { createSearcher, type SearcherPorts } from '../../../../application/logs/query/searcher.js';
 import type { Block, BlockRef, RecordIndex } from '../../../../application/logs/record-index.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
+import type { Filter } from '../../../../domain/logs/filter.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { countRounds } from '../../../support/fake-clock.js';
+import { upToDate } from '../../../support/memory-ports.js';
 
-const queriesOf = ({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) =>
-  createLogQueries({ searcher: createSearcher(ports), budgetMs: ports.budgetMs, version });
+/** Queries of a caller who has seen nothing. */
+function queriesOf({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) {
+  const searcher = createSearcher(ports);
+  const queries = createLogQueries({ searcher, budgetMs: ports.budgetMs, version, ...upToDate });
+  return {
+    page: (query: PageQuery, signal?: AbortSignal) => queries.page({ seen: undefined, signal }, query),
+    async aggregate(filter: Filter, grouping: Grouping, limit: number, signal?: AbortSignal) {
+      const result = await queries.aggregate({ seen: undefined, signal }, filter, grouping, limit);
+      return 'counts' in result ? result.counts : result;
+    },
+  };
+}
 
 describe('a log query', () => {
   let now = NOON;
