@@ -1,7 +1,11 @@
 /** Composes the analytics service. */
 import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
+import { authRoutes } from '../../adapters/http/analytics/auth.js';
+import { collectRoute } from '../../adapters/http/analytics/collect.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
-import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
+import { publicRoutes } from '../../adapters/http/analytics/public.js';
+import { reportRoutes } from '../../adapters/http/analytics/reports.js';
+import { siteRoutes } from '../../adapters/http/analytics/sites.js';
 import { createBurstLimit, createProxyCheck, createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
@@ -111,38 +115,45 @@ export const analytics: Service<typeof catalog> = {
     if (warning !== undefined) logger.warn({}, warning);
     const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
-    const routes = analyticsRoutes({
-      version: release,
-      admit: createAdminAuthenticator(adminToken, logins, appUrl),
-      logins,
-      linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS),
-      appUrl,
-      collect,
-      honorDoNotTrack,
-      countryHeader,
-      isProxy: createProxyCheck(values['server.trustedProxies']),
-      sites,
-      attempts,
-      privacy: {
+    const admit = createAdminAuthenticator(adminToken, logins, appUrl);
+    const routes = [
+      ...publicRoutes(release),
+      ...authRoutes({ admit, logins, linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS), appUrl }),
+      collectRoute({
+        collect,
         honorDoNotTrack,
-        filterBots,
-        countries: countryHeader !== undefined,
-        retentionDays,
-        storeRaw,
-        rawRetentionHours,
-      },
-      cleanup,
-      live,
-      directory,
-      reports: createReports({
-        directory,
-        days,
-        projectionProgress,
-        clock,
-        retention: createRetentionReader(aggregates),
-        retentionDays,
+        countryHeader,
+        isProxy: createProxyCheck(values['server.trustedProxies']),
       }),
-    });
+      ...siteRoutes({
+        admit,
+        sites,
+        directory,
+        attempts,
+        privacy: {
+          honorDoNotTrack,
+          filterBots,
+          countries: countryHeader !== undefined,
+          retentionDays,
+          storeRaw,
+          rawRetentionHours,
+        },
+      }),
+      ...reportRoutes({
+        admit,
+        cleanup,
+        live,
+        directory,
+        reports: createReports({
+          directory,
+          days,
+          projectionProgress,
+          clock,
+          retention: createRetentionReader(aggregates),
+          retentionDays,
+        }),
+      }),
+    ];
     return {
       policy,
       signIn: describeSignIn(values, adminToken),

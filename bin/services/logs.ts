@@ -1,10 +1,13 @@
 /** Composes the log service. */
 import { resolve } from 'node:path';
 import { createFileScanner, machineHash, readNextLines, writerOf } from '../../adapters/filesystem/tail-file.js';
-import { createLogAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission, withProducerRejection } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
+import { healthRoute } from '../../adapters/http/logs/health.js';
+import { ingestRoute } from '../../adapters/http/logs/ingest.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
-import { logsRoutes } from '../../adapters/http/logs/routes.js';
+import { queryRoutes } from '../../adapters/http/logs/query.js';
+import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
 import { publicUrl } from '../../adapters/platform/process/format-url.js';
 import { createTail } from '../../adapters/realtime/logs/log-tail.js';
@@ -101,20 +104,20 @@ export const logs: Service<typeof catalog> = {
     });
     const auth = { admit: admission.query, security: admission.security };
     const rebuilds = rebuildsOf(records, kernel, closing.signal);
-    const recordRoutes = logsRoutes({
-      admission,
-      ingest,
-      queries,
-      tail,
-      reindex: createReindex({
-        ...kernel,
-        ...rebuilds,
-        count: receipts.count,
-        context: kernel.systemContext,
-      }),
-      health: { version: release, index: health, storage, sections },
+    const reindex = createReindex({
+      ...kernel,
+      ...rebuilds,
+      count: receipts.count,
+      context: kernel.systemContext,
     });
-    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...auth })];
+    const routes = [
+      healthRoute({ version: release, index: health, storage, sections }),
+      ingestRoute({ ...auth, ingest, admit: admission.ingest }),
+      ...[...queryRoutes({ ...auth, queries, tail }), ...reindexRoutes({ ...auth, reindex })].map(
+        withProducerRejection,
+      ),
+      ...alertRoutes({ ...alerting, ...auth }),
+    ];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,
       password: admission.mode.basic,
