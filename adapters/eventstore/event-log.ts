@@ -23,20 +23,7 @@ const TIME_STREAM = 'annals-time';
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
 const PROBE_METADATA = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
-export interface WatchedLog extends EventLog {
-  /**
-   * Resolves if the store accepts writes, as far as is known; rejects with `UnavailableError` if not. Probes only
-   * after a failed write, because a probe stays in the log.
-   */
-  writable(): Promise<void>;
-}
-
-export interface TimedLog extends WatchedLog {
-  /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
-  time(): Promise<number>;
-}
-
-export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
+export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger) {
   const withAppendDeadline = createAppendDeadline(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
@@ -108,6 +95,7 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     await withAppendDeadline((deadline) => client.setStreamMetadata(PROBE_STREAM, PROBE_METADATA, { deadline }));
   };
 
+  /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
   const time = async () => {
     await withAppendDeadline((deadline) => client.setStreamMetadata(TIME_STREAM, { maxCount: 1 }, { deadline }));
     const [resolved] = await readAll(() => client.readStream(`$$${TIME_STREAM}`, NEWEST));
@@ -131,7 +119,7 @@ async function ignoreTombstoned(call: () => Promise<unknown>): Promise<void> {
  * Tracks whether the store accepts writes: with a full disk it still serves reads. `probe` writes an event of typical
  * size.
  */
-export function trackWriteHealth(log: EventLog, probe: () => Promise<void>): WatchedLog {
+export function trackWriteHealth(log: EventLog, probe: () => Promise<void>) {
   let suspect = false;
 
   const tracked =
@@ -153,6 +141,10 @@ export function trackWriteHealth(log: EventLog, probe: () => Promise<void>): Wat
     append: tracked(log.append),
     retain: tracked(log.retain),
     tombstone: tracked(log.tombstone),
+    /**
+     * Resolves if the store accepts writes, as far as is known; rejects with `UnavailableError` if not. Probes only
+     * after a failed write, because a probe stays in the log.
+     */
     writable: async () => {
       if (suspect) await trackedProbe();
     },

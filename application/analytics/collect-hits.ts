@@ -41,14 +41,6 @@ export type Verdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: Reason; readonly error?: string };
 
-export interface CollectResult {
-  readonly verdicts: readonly Verdict[];
-  /** Position of the last append; undefined if nothing was appended. */
-  readonly position: Position | undefined;
-  /** Set if a hit exceeded the rate limit. */
-  readonly retryAfterMs?: number | undefined;
-}
-
 /** Characters; longer user agents are truncated, as the distinctive part comes first. */
 export const MAX_USER_AGENT = 512;
 
@@ -62,7 +54,7 @@ export function createHitCollector(ports: CollectPorts) {
   const { directory, agents, visitorKeys, batcher, requests, attempts, clock } = ports;
   const validate = createHitValidator(ports);
 
-  return async (items: readonly Item[], sender: Sender): Promise<CollectResult | Rejection> => {
+  return async (items: readonly Item[], sender: Sender) => {
     const userAgent = truncate(sender.userAgent, MAX_USER_AGENT);
     const outcomes = await validate(items, sender, userAgent);
     const [only] = outcomes;
@@ -84,6 +76,7 @@ export function createHitCollector(ports: CollectPorts) {
     }
     const isLimited = outcomes.some(({ reason }) => reason === 'too_many_hits');
     if (isLimited && !sender.isBatch) return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    // The position of the last append, if anything was appended.
     return { verdicts: outcomes.map(verdictOf), position, ...(isLimited && { retryAfterMs }) };
   };
 

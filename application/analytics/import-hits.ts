@@ -29,14 +29,6 @@ export interface Chunk {
   readonly hits: readonly HistoricalHit[];
 }
 
-export interface ImportCounts {
-  readonly stored: number;
-  /** Already stored by an earlier import. */
-  readonly known: number;
-  /** Rejected: they begin like an imported chunk but continue differently. */
-  readonly refused: number;
-}
-
 /** Tolerated clock difference. */
 const MAX_AHEAD_MS = 60_000;
 
@@ -82,8 +74,11 @@ export async function createHitImporter(ports: ImportPorts) {
     );
   const fingerprintOf = (hits: readonly HistoricalHit[]) => `${hits.length} ${digestOf(hits)}`;
 
-  /** Stores a chunk. `source` distinguishes chunks with equal first lines. */
-  async function importChunk(source: string, { occurrence, hits }: Chunk): Promise<ImportCounts> {
+  /**
+   * Stores a chunk and counts its hits: `known` ones an earlier import stored, `refused` ones begin like an imported chunk
+   * but continue differently. `source` distinguishes chunks with equal first lines.
+   */
+  async function importChunk(source: string, { occurrence, hits }: Chunk) {
     let [rest, known] = [hits, 0];
     while (rest.length > 0) {
       const firstDigest = digestOf(rest.slice(0, 1));

@@ -36,13 +36,6 @@ export interface HistoricalHitPorts extends Pick<KernelPorts, 'clock' | 'context
 
 export type StoreImportBatch = ReturnType<typeof createImportBatchStore>;
 
-export interface StoredBatch {
-  /** False if a batch with this id was stored before. */
-  readonly isNew: boolean;
-  /** Fingerprint of the stored batch. */
-  readonly fingerprint: string;
-}
-
 /**
  * Stores a batch unless its id is taken. After `UnavailableError`, storing the same batch again is safe.
  *
@@ -50,7 +43,7 @@ export interface StoredBatch {
  */
 export const createImportBatchStore =
   ({ log, visitorKeys, origin, clock, retentionDays, context }: HistoricalHitPorts) =>
-  async ({ id, fingerprint, hits }: ImportBatch): Promise<StoredBatch> => {
+  async ({ id, fingerprint, hits }: ImportBatch) => {
     const now = clock.now();
     const today = dayOf(now);
     const hash = await visitorKeys.hasherFor(today);

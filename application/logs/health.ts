@@ -5,13 +5,6 @@ import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
 /** Milliseconds without progress, while events wait, after which the index counts as stalled. */
 const STANDSTILL_MS = 10_000;
 
-export interface IndexState {
-  readonly position: string;
-  /** Age of the oldest event the index does not reflect yet, ms. */
-  readonly lag: number;
-  readonly standsStill: boolean;
-}
-
 export type IndexHealth = ReturnType<typeof createIndexHealth>;
 
 export function createIndexHealth({
@@ -38,8 +31,9 @@ export function createIndexHealth({
       observe();
     },
 
-    async state(): Promise<IndexState> {
+    async state() {
       const caughtUp = await projectionProgress.wait('logs.records', latest, HEALTH_MS);
+      // Age of the oldest event the index does not reflect yet, ms.
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
       observe();
       // Under load the lag may be long although the index makes progress.

@@ -3,7 +3,7 @@
  * (docs/guide/many-nodes.md).
  */
 import { createSingleFlight } from '../concurrency/index.js';
-import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
+import type { Clock, Logger } from '../ports/index.js';
 
 /** Largest tolerated skew, ms; synchronized clocks are within a second. */
 const MAX_SKEW_MS = 120_000;
@@ -22,35 +22,25 @@ export interface StoreClockOptions {
   readonly monotonic?: Clock;
 }
 
-export interface StoreClock extends ConfirmedClock {
-  /** Compares with the store. Before the first comparison this machine's clock is trusted. */
-  compare(): Promise<void>;
-  /** Milliseconds that this machine's clock is ahead of the store's; undefined before the first comparison. */
-  skewMs(): number | undefined;
-}
-
 /**
  * Computes the store's time from its last answer and the time elapsed since, so that a change of either clock is
  * noticed immediately. The result is a lower bound, because the answer takes time to arrive.
  */
-export function createStoreClock({
-  queryTime,
-  logger,
-  clock = Date,
-  monotonic = performance,
-}: StoreClockOptions): StoreClock {
+export function createStoreClock({ queryTime, logger, clock = Date, monotonic = performance }: StoreClockOptions) {
   let answer: { readonly time: number; readonly at: number; readonly skewMs: number } | undefined;
   const singleFlight = createSingleFlight();
   let queriedAt = Number.NEGATIVE_INFINITY;
   let isReported = false;
 
   const elapsed = () => (answer ? monotonic.now() - answer.at : Number.POSITIVE_INFINITY);
+  /** Milliseconds that this machine's clock is ahead of the store's; undefined before the first comparison. */
   const skewMs = () => answer && Math.round(clock.now() - answer.time - elapsed());
   const isSkewed = () => Math.abs(skewMs() ?? 0) > MAX_SKEW_MS;
 
   /** Whether this clock was set since the answer. On the same machine the store's was set, too. */
   const wasSet = () => answer !== undefined && Math.abs((skewMs() ?? 0) - answer.skewMs) > MAX_SKEW_MS;
 
+  /** Compares with the store. Before the first comparison this machine's clock is trusted. */
   const compare = () =>
     singleFlight('time', async () => {
       queriedAt = monotonic.now();

@@ -1,7 +1,6 @@
 /** Hashes words and `path=value` pairs of a record to 32-bit index terms, stored encrypted because they can be guessed. */
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
-import type { LogRecord } from './record.js';
 import { isWordCharacter } from './tokenizer.js';
 
 const SEED = 0x811c9dc5;
@@ -45,12 +44,6 @@ export function childPath(path: Path, key: string): Path {
   }
   path.children.set(key, child);
   return child;
-}
-
-export function termsOf(record: LogRecord, onTerm: (term: number) => void): void {
-  if (record.event !== undefined) onTerm(eventTerm(record.event));
-  if (record.correlationId !== undefined) onTerm(correlationTerm(record.correlationId));
-  termsAt(root, record.data, onTerm);
 }
 
 export function termsAt(path: Path, value: Json, onTerm: (term: number) => void): void {

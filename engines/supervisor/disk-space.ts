@@ -20,13 +20,6 @@ export class DiskFull extends Error {
   override readonly name = 'DiskFull';
 }
 
-export interface DiskSpace {
-  /** Throws `DiskFull` when there is no room. Call before each write, while none is in progress. */
-  check(): void;
-  /** Finds the cause of a failed lmdb commit: `DiskFull` if there was no room for it. */
-  explain(failure: unknown): Promise<Error>;
-}
-
 /** Clock and file system, replaceable in tests. */
 interface Conditions {
   readonly now?: () => number;
@@ -41,7 +34,7 @@ export function watchDiskSpace(
   file: string,
   report: (line: string) => void,
   { now = () => performance.now(), statfs = statfsSync }: Conditions = {},
-): DiskSpace {
+) {
   const directory = dirname(file);
   let isFull = false;
   /** Time of the last failed attempt to grow the file; undefined once it can grow. */
@@ -73,12 +66,14 @@ export function watchDiskSpace(
   }
 
   return {
+    /** Throws `DiskFull` when there is no room. Call before each write, while none is in progress. */
     check() {
       if (isBelowReserve() || isStuck()) throw refuse();
       if (isFull) report(`the disk of ${directory} has room again: writes are accepted`);
       isFull = false;
     },
-    async explain(failure) {
+    /** Finds the cause of a failed lmdb commit: `DiskFull` if there was no room for it. */
+    async explain(failure: unknown) {
       const error = await causeOf(failure);
       const code = (error as { code?: unknown }).code;
       // lmdb also reports EIO for a page that fits only in part.

@@ -42,23 +42,14 @@ export class BodyRefused extends Error {
   }
 }
 
-export interface AnnouncedBody {
-  readonly isCompressed: boolean;
-  /** The limit if the request does not say. */
-  readonly bytes: number;
-}
-
 /** Checks the headers of a body; undefined without one. */
-export function announcedBody(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  limit: number,
-  anyContentType = false,
-): AnnouncedBody | Problem | undefined {
+export function announcedBody({ headers }: Pick<IncomingMessage, 'headers'>, limit: number, anyContentType = false) {
   const { 'content-length': length, 'content-type': type, 'content-encoding': encoding = 'identity' } = headers;
   if (headers['transfer-encoding'] === undefined && !Number(length)) return undefined;
   if (!anyContentType && type !== undefined && !JSON_LIKE.test(type)) return badContentType;
   const isCompressed = encoding.toLowerCase() !== 'identity';
   if (isCompressed && !GZIP.test(encoding)) return badEncoding;
+  // The limit if the request does not say.
   const bytes = Number(length ?? limit);
   return bytes > limit ? tooLarge : { isCompressed, bytes };
 }

@@ -1,11 +1,5 @@
 /** Extracts large string members of the outermost JSON object while it arrives; each leaves an empty string. */
 
-export interface MemberScanner {
-  /** Resolves when the sink has taken all text of large members in these bytes. */
-  feed(bytes: Buffer): Promise<void>;
-  rest(): Buffer;
-}
-
 export interface MemberSink {
   begin(name: string): Promise<void>;
   text(chunk: Buffer): Promise<void>;
@@ -31,7 +25,7 @@ const EXPECT_DIGITS = 4;
 const DIGIT_VALUES = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16));
 
 /** @param maxRest Maximum bytes of the JSON without its large members. */
-export function createMemberScanner(names: readonly string[], sink: MemberSink, maxRest: number): MemberScanner {
+export function createMemberScanner(names: readonly string[], sink: MemberSink, maxRest: number) {
   const restChunks: Buffer[] = [];
   let restBytes = 0;
   let depth = 0;
@@ -140,7 +134,8 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
   }
 
   return {
-    async feed(bytes) {
+    /** Resolves when the sink has taken all text of large members in these bytes. */
+    async feed(bytes: Buffer) {
       for (let at = 0; at < bytes.length; ) {
         if (!isLarge) {
           at = scan(bytes, at);

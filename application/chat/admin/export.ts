@@ -7,7 +7,7 @@ import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
-import type { CommandContext, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
 import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
@@ -20,14 +20,6 @@ export interface ExportPorts extends Pick<KernelPorts, 'aggregates' | 'rows' | '
   readonly vault: Pick<Vault, 'open'>;
   readonly audit: Pick<Audit, 'note'>;
   readonly opened: RowMapper;
-}
-
-export interface Exported {
-  readonly position: Position;
-  /** A read model is behind, so acknowledged writes may be missing. */
-  readonly isPending: boolean;
-  /** JSON; can be read once. */
-  pieces(): AsyncGenerator<string>;
 }
 
 interface ConversationRow {
@@ -45,13 +37,14 @@ export type Export = ReturnType<typeof createExport>;
 
 export function createExport({ aggregates, rows, projectionProgress, vault, clock, audit, opened }: ExportPorts) {
   /**
-   * Records the export in the audit log. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
+   * Records the export in the audit log, and returns the pieces of its JSON, which can be read once. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
    * models.
    */
-  return async function exportChat(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
+  return async function exportChat(by: string, context: CommandContext, patienceMs?: number) {
     const exportedAt = clock.now();
     const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
     const settling = MODELS.map((each) => projectionProgress.wait(each, position, patienceMs));
+    // A read model is behind, so acknowledged writes may be missing.
     const isPending = (await Promise.all(settling)).includes(false);
     return { position, isPending, pieces: () => pieces(exportedAt) };
   };

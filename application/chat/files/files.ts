@@ -9,7 +9,6 @@ import { isRejection, type Rejection, rejection } from '../../../domain/shared/i
 import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
-import type { Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
@@ -26,14 +25,6 @@ export interface Upload {
   readonly channelId: string | null;
   readonly content: IncomingBlob | undefined;
   readonly thumbnail?: IncomingBlob | undefined;
-}
-
-export interface Uploaded {
-  readonly filename: string;
-  readonly originalName: string;
-  readonly contentType: string;
-  /** Bytes. */
-  readonly size: number;
 }
 
 export interface Download {
@@ -68,7 +59,7 @@ export function createFiles(ports: FilePorts) {
     { userId }: Caller,
     { filename, channelId, content, thumbnail }: Upload,
     context: CommandContext,
-  ): Outcome<Uploaded> {
+  ) {
     const checked = validateUpload(filename, channelId === null ? 'file' : 'image', content, thumbnail);
     if ('rejected' in checked) return checked;
     const { originalName, extension, received } = checked;

@@ -31,12 +31,6 @@ export interface ReplyPorts extends MessagePorts {
 
 const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies cannot have replies');
 
-interface ReplyBody {
-  readonly body: MessageContent;
-  readonly quotedMessageId: string | null;
-  readonly updatedAt: number | null;
-}
-
 type ContentEvent = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
 
 const MAX_EDIT_ATTEMPTS = 10;
@@ -157,7 +151,7 @@ export function createReplies(ports: ReplyPorts) {
   }
 
   /** Content of a reply while the rows are behind; undefined when it was deleted meanwhile. */
-  async function readLatestFromLog(messageId: string, replyId: string): Promise<ReplyBody | undefined> {
+  async function readLatestFromLog(messageId: string, replyId: string) {
     for await (const page of readBackward(log, messageStream(messageId))) {
       for (const event of page) {
         if (sliceExpired()) await yieldToEventLoop();

@@ -8,20 +8,7 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 
-export interface ReindexReport {
-  readonly report: {
-    readonly mode: 'full';
-    readonly recordsInserted: number;
-    /** Records of the old index that are not in the new one: expired or erased meanwhile. */
-    readonly recordsSkipped: number;
-    /** Always 0: the log holds parsed records only. */
-    readonly parseErrors: 0;
-    readonly startedAt: string;
-    readonly finishedAt: string;
-    readonly durationMs: number;
-  };
-  readonly reset: { readonly entriesDeleted: number };
-}
+export type ReindexReport = ReturnType<typeof reportOf>;
 
 export interface ReindexProgress {
   readonly id: string;
@@ -35,8 +22,6 @@ export interface ReindexProgress {
   readonly report?: ReindexReport['report'];
   readonly reset?: ReindexReport['reset'];
 }
-
-export type RemoteReindexProgress = Pick<ReindexProgress, 'state' | 'position' | 'until'>;
 
 export interface ReindexPorts {
   /** Rebuilds and switches; resolves with the new build's name. Calls `begun` once it holds the lock. */
@@ -55,15 +40,10 @@ export interface ReindexPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-export interface FinishedReindex {
-  readonly report: ReindexReport;
-  readonly position: Position;
-}
-
 export interface StartedReindex {
   readonly id: string;
   readonly position: Position;
-  readonly done: Promise<FinishedReindex | Rejection>;
+  readonly done: Promise<{ readonly report: ReindexReport; readonly position: Position } | Rejection>;
 }
 
 const kind = { catalog, decider: rebuildDecider };
@@ -82,7 +62,7 @@ export function createReindex(ports: ReindexPorts) {
   let current: ReindexProgress | undefined;
   let done: StartedReindex['done'] | undefined;
 
-  async function run(job: ReindexProgress, exclusive: () => void): Promise<FinishedReindex | Rejection> {
+  async function run(job: ReindexProgress, exclusive: () => void): StartedReindex['done'] {
     const startedAt = Date.parse(job.startedAt);
     const update = (changes: Partial<ReindexProgress>) => {
       current = { ...(current ?? job), ...changes };
@@ -116,7 +96,7 @@ export function createReindex(ports: ReindexPorts) {
 
   return {
     /** Progress of the build running here, else in another process, else of the last one here. */
-    async progress(): Promise<ReindexProgress | RemoteReindexProgress | undefined> {
+    async progress(): Promise<Partial<ReindexProgress> | undefined> {
       if (current?.state === 'running') return current;
       const other = await underWay();
       if (!other) return current;
@@ -184,18 +164,14 @@ export function createReindex(ports: ReindexPorts) {
   };
 }
 
-const reportOf = ({
-  startedAt,
-  finishedAt,
-  recordsInserted,
-  recordsSkipped,
-  entriesDeleted,
-}: ReindexResult): ReindexReport => ({
+const reportOf = ({ startedAt, finishedAt, recordsInserted, recordsSkipped, entriesDeleted }: ReindexResult) => ({
   report: {
-    mode: 'full',
+    mode: 'full' as const,
     recordsInserted,
+    /** Records of the old index that are not in the new one: expired or erased meanwhile. */
     recordsSkipped,
-    parseErrors: 0,
+    /** The log holds parsed records only. */
+    parseErrors: 0 as const,
     startedAt: new Date(startedAt).toISOString(),
     finishedAt: new Date(finishedAt).toISOString(),
     durationMs: finishedAt - startedAt,

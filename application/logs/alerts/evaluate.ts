@@ -25,11 +25,6 @@ export interface EvaluationPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-export interface Evaluation {
-  readonly policy: AlertPolicy;
-  readonly revision: number;
-}
-
 /** Milliseconds between checks for a policy changed on another node. */
 const POLICY_POLL_MS = 1000;
 
@@ -37,7 +32,7 @@ export function createEvaluation(ports: EvaluationPorts) {
   const { handle, aggregates, counts: recordCounts, derivation, clock, context } = ports;
 
   /** Safe to run on several nodes concurrently: the rule streams enforce one alert per cooldown. */
-  async function evaluate(): Promise<Evaluation> {
+  async function evaluate() {
     const { state: policy, revision } = await currentAlertPolicy(aggregates);
     const counts = await count(recordCounts, policy, clock.now());
     for (const rule of RULES) {

@@ -1,11 +1,11 @@
 /** Reads and changes the alert policy, and reports the state of alerting. */
 import { alertStream } from '../../../domain/logs/alert.js';
 import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
-import type { AlertPolicy, ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
-import type { CommandContext, Logger, Position, Vault, Webhooks } from '../../ports/index.js';
+import type { CommandContext, Logger, Vault, Webhooks } from '../../ports/index.js';
 import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface AlertPorts {
@@ -17,26 +17,18 @@ export interface AlertPorts {
   readonly logger: Logger;
 }
 
-export interface PolicyRead {
-  readonly policy: AlertPolicy;
-  readonly position: Position;
-}
-
 /** Milliseconds a policy change waits for its first evaluation before it is answered. */
 const EVALUATION_PATIENCE_MS = 1000;
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
 export function createAlerts({ handle, aggregates, vault, webhooks, evaluate, logger }: AlertPorts) {
-  async function policy(): Promise<PolicyRead> {
+  async function policy() {
     const { state, position } = await currentAlertPolicy(aggregates);
     return { policy: state, position };
   }
 
-  async function change(
-    changes: ChangeAlertPolicy['changes'],
-    context: CommandContext,
-  ): Promise<PolicyRead | Rejection> {
+  async function change(changes: ChangeAlertPolicy['changes'], context: CommandContext) {
     const { webhookUrl: url } = changes;
     const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
     await vault.create(ALERT_POLICY_STREAM);

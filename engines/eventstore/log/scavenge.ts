@@ -12,14 +12,11 @@ import { floorOf } from './read.js';
 import { createdOf, isIntact, revisionOf, streamNameOf, TOMBSTONE } from './record.js';
 import { pairKey, positionKey, readPosition } from './store.js';
 
-export interface ScavengeResult {
-  /** Events removed from disk, and their bytes. */
-  readonly events: number;
-  readonly bytes: number;
-}
-
-/** Removes unreadable events and wipes free pages. Stops early on `signal`; the next scavenge continues. */
-export async function scavenge(log: EventLog, signal: AbortSignal): Promise<ScavengeResult> {
+/**
+ * Removes unreadable events and wipes free pages; returns their number and bytes. Stops early on `signal`; the next
+ * scavenge continues.
+ */
+export async function scavenge(log: EventLog, signal: AbortSignal) {
   let events = 0;
   let bytes = 0;
   // The newest event is kept: it defines the end of the log.
@@ -38,12 +35,7 @@ export async function scavenge(log: EventLog, signal: AbortSignal): Promise<Scav
 /** Events examined per slice. */
 const SLICE = 512;
 
-function scavengeSlice(
-  log: EventLog,
-  from: number,
-  end: number,
-  now: number,
-): ScavengeResult & { next: number | undefined } {
+function scavengeSlice(log: EventLog, from: number, end: number, now: number) {
   const { store } = log;
   const range = { start: positionKey(from), end: positionKey(end), limit: SLICE };
   const removable: { key: Buffer; record: Buffer }[] = [];

@@ -5,7 +5,7 @@ import type { EventLog } from '../log/event-log.js';
 import { ANY } from '../log/expected.js';
 import { metastreamOf } from '../log/metadata.js';
 import { createdOf, dataOf } from '../log/record.js';
-import { type ScavengeResult, scavenge } from '../log/scavenge.js';
+import { scavenge } from '../log/scavenge.js';
 import { unary } from '../wire/grpc.js';
 import { decodeStartScavenge, scavengeResp } from '../wire/operations.js';
 import { GrpcError, Status } from '../wire/status.js';
@@ -57,7 +57,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds) {
 
   async function run(id: string, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
-    let outcome: ScavengeResult = { events: 0, bytes: 0 };
+    let outcome = { events: 0, bytes: 0 };
     let error: string | null = null;
     try {
       outcome = await scavenge(log, signal);

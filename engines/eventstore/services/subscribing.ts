@@ -15,13 +15,7 @@ import type { FilterRequest, Position, ReadRequest } from '../wire/read-request.
 import { GrpcError, Status } from '../wire/status.js';
 import { checkPosition, isReadable, PAGE } from './reading.js';
 
-interface Flushes {
-  /** Resolves if there was a flush since the last call, else on the next flush or the end of the call. */
-  next(): Promise<void>;
-  stop(): void;
-}
-
-function trackFlushes(log: EventLog, call: Call): Flushes {
+function trackFlushes(log: EventLog, call: Call) {
   let flushed = false;
   let wake = () => {};
   const onFlush = () => {
@@ -62,7 +56,7 @@ async function follow(
   call: Call,
   from: Position | 'start' | 'end',
   request: FilterRequest | undefined,
-  flushes: Flushes,
+  flushes: ReturnType<typeof trackFlushes>,
 ): Promise<void> {
   const filter = request && compileFilter(request);
   let next = firstPosition(log, from);

@@ -1,6 +1,6 @@
 /** Ordered key-value store on lmdb, with a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
-import { DiskFull, type DiskSpace, watchDiskSpace } from '../../supervisor/disk-space.js';
+import { DiskFull, watchDiskSpace } from '../../supervisor/disk-space.js';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
 import { verifyRange } from '../../supervisor/safe-range.js';
 import {
@@ -55,7 +55,7 @@ export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
   readonly #file: string;
   readonly #storeFile: CheckedFile;
-  readonly #space: DiskSpace;
+  readonly #space: ReturnType<typeof watchDiskSpace>;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;
   readonly #afterFlush: () => void;

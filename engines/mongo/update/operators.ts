@@ -1,13 +1,13 @@
 /** Update operators: each computes the new value at a path. */
+import { Double, Int32, Long } from 'bson';
 import { compareValues, equalValues } from '../bson/compare.js';
-import { arrayOf } from '../bson/encode.js';
-import { isNumeric } from '../bson/number.js';
+import { arrayOf, toValue } from '../bson/encode.js';
+import { isNumeric, longOf, toNumber } from '../bson/number.js';
 import { show } from '../bson/print.js';
 import { elementsOf, type Field, fieldsOf, isArray, isObject, Type, typeName, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
 import { hasOperators, parseFilter } from '../query/filter.js';
 import { compile } from '../query/match.js';
-import { add } from './arithmetic.js';
 
 /** Current value at the path, and context for errors: `id` is the document's `_id` if it has one. */
 export interface Target {
@@ -129,3 +129,14 @@ function pullPredicate(operand: Value): (element: Value) => boolean {
     return isObject(element) && matches(element);
   };
 }
+
+/** Adds two numbers. int32 grows to Long; a double operand determines the type. Throws `overflow` for a Long. */
+export function add(a: Value, b: Value, overflow: () => CommandError): Value {
+  if (a.type === Type.double || b.type === Type.double) return toValue(new Double(toNumber(a) + toNumber(b)));
+  const result = integer(a) + integer(b);
+  if (BigInt.asIntN(64, result) !== result) throw overflow();
+  const small = a.type === Type.int && b.type === Type.int && BigInt.asIntN(32, result) === result;
+  return toValue(small ? new Int32(Number(result)) : Long.fromBigInt(result));
+}
+
+const integer = (value: Value): bigint => (value.type === Type.int ? BigInt(toNumber(value)) : longOf(value));

@@ -1,7 +1,9 @@
 /** Generators of records and filters that are likely to match. */
 import fc from 'fast-check';
 import type { Filter } from '../../../domain/logs/filter.js';
+import { correlationTerm, eventTerm, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
+import type { LogRecord } from '../../../domain/logs/record.js';
 
 const NAMES = ['a', 'b', 'a.b', 'tags', '0', 'http', 'status', 'user id', 'ключ'];
 const TEXTS = ['ok', 'OK', '200', 'disk full', 'Disk-Full now', 'user_1 left', 'Привет, мир', 'a"b\\c\n', '日本語', ''];
@@ -80,3 +82,10 @@ export const filter: fc.Arbitrary<Filter> = fc
       .subarray(Object.keys(all) as (keyof typeof all)[], { maxLength: 3 })
       .map((keys) => Object.assign({ fields: [], words: [] }, ...keys.map((key) => ({ [key]: all[key] })))),
   );
+
+/** Calls `onTerm` with every index term of a record. */
+export function termsOf(record: LogRecord, onTerm: (term: number) => void): void {
+  if (record.event !== undefined) onTerm(eventTerm(record.event));
+  if (record.correlationId !== undefined) onTerm(correlationTerm(record.correlationId));
+  termsAt(root, record.data, onTerm);
+}

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVERYTHING, type Filter, isRecordFree, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
-import { termsOf, termsOfFilter } from '../../../domain/logs/index-terms.js';
+import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { normalizeRecord } from '../../../domain/logs/record.js';
 import { tokenize } from '../../../domain/logs/tokenizer.js';
-import { filter, NOON, record } from './arbitrary.js';
+import { filter, NOON, record, termsOf } from './arbitrary.js';
 
 const passes = (data: object, some: Partial<Filter>) =>
   matches({ ...EVERYTHING, ...some }, normalizeRecord(data as never, 'api', NOON));

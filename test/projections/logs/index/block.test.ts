@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVERYTHING } from '../../../../domain/logs/filter.js';
-import { termsOf, termsOfFilter } from '../../../../domain/logs/index-terms.js';
+import { termsOfFilter } from '../../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../../domain/logs/levels.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
-import { NOON, record } from '../../../domain/logs/arbitrary.js';
+import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
 

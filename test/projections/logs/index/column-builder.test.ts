@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Column, Values } from '../../../../application/logs/record-index.js';
 import { leavesAt } from '../../../../domain/logs/filter.js';
-import { termsOf } from '../../../../domain/logs/index-terms.js';
 import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
 import { type LogRecord, parseRecord } from '../../../../domain/logs/record.js';
 import { buildBlock } from '../../../../projections/logs/index/block.js';
@@ -24,7 +23,7 @@ import {
   termSection,
   termSections,
 } from '../../../../projections/logs/index/sections.js';
-import { NOON, record } from '../../../domain/logs/arbitrary.js';
+import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
 
