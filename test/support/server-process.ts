@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { killOnExit } from '@annals/engines/testing/children.js';
+import { COMPILER_FLAGS, killOnExit } from '@annals/engines/testing/children.js';
 import { serviceNames } from '../../bin/settings.js';
 import { reportOutput } from './mocha-hooks.js';
 
@@ -55,7 +55,7 @@ export async function startServer(
   const printing = ['--log-format', 'json', '--log-level', 'info'];
   const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...limits, ...flags];
   const child = killOnExit(
-    spawn(process.execPath, [program, ...args], {
+    spawn(process.execPath, [...COMPILER_FLAGS, program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     }),
@@ -148,7 +148,7 @@ export interface Running {
 
 export function start(args: readonly string[], { cwd = '/', env = {} }: { cwd?: string; env?: object } = {}): Running {
   const child = killOnExit(
-    spawn(process.execPath, [ANNALS, ...args], {
+    spawn(process.execPath, [...COMPILER_FLAGS, ANNALS, ...args], {
       cwd,
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
     }),

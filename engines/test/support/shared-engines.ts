@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { killOnExit } from './children.js';
+import { COMPILER_FLAGS, killOnExit } from './children.js';
 import type { EngineRequest, EngineResponse, StartedEngine, StartOptions } from './shared-engines-process.js';
 
 export type Kind = 'eventstore' | 'mongo';
@@ -39,7 +39,7 @@ function spawnProcess(kind: Kind): EngineProcess {
   const child = killOnExit(
     fork(ENTRY, [kind], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: ['--max-semi-space-size=4'],
+      execArgv: [...COMPILER_FLAGS, '--max-semi-space-size=4'],
     }),
   );
   const pending = new Map<number, { resolve(started?: StartedEngine): void; reject(error: Error): void }>();
