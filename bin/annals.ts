@@ -26,17 +26,23 @@ Exit codes: 0 success, 1 the command failed, ${USAGE} wrong command line or conf
   .configureOutput({ outputError: (text) => printError(oneLine(text)) })
   .exitOverride();
 
+let isOutputLost = false;
+
 addCommands(program, commands, (code) => {
-  process.exitCode = code;
+  process.exitCode = isOutputLost ? 1 : code;
 });
 
 /** How long pending work may delay the exit after a failure. */
 const EXIT_DELAY_MS = 2000;
 
-// The reader of a pipe may close it early.
+// The reader of a pipe may close it early, and a node outlives a full disk that its log is on.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE' || isOutputLost) return;
+  isOutputLost = true;
+  process.exitCode = 1;
+  printError(`output is lost: ${error.message}`);
 });
+process.stderr.on('error', () => {});
 
 try {
   const args = process.argv.slice(2);

@@ -1,6 +1,7 @@
 /** The program as a process: starts, kills, restarts and stops. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { killOnExit } from '@annals/engines/testing/children.js';
@@ -47,6 +48,29 @@ describe('the program', function () {
     expect((await read(kept)).body.messages.map((message) => message.id)).to.deep.equal([id]);
     expect((await read(burned)).status).to.equal(404);
     expect(await second.stop()).to.equal(0);
+  });
+
+  it('continues when its output is lost on a full disk, and reports it at its end', async () => {
+    const full = openSync('/dev/full', 'w');
+    const launch = (...args: readonly string[]) => {
+      const child = killOnExit(spawn(process.execPath, [ANNALS, ...args], { stdio: ['ignore', full, 'pipe'] }));
+      let stderr = '';
+      child.stderr!.on('data', (text) => {
+        stderr += text;
+      });
+      return { child, ended: once(child, 'exit'), stderr: () => stderr };
+    };
+    const config = launch('config');
+    expect((await config.ended)[0]).to.equal(1);
+    expect(config.stderr()).to.match(/^annals: output is lost: ENOSPC[^\n]*\n$/);
+
+    const served = launch('serve', 'rooms', ...FREE_PORTS, '--data-dir', directory.path);
+    await eventually(() => served.stderr().includes('output is lost'));
+    const other = await start();
+    expect(await createRoom(other.urls.rooms ?? '', 'Ada')).to.have.property('roomId');
+    served.child.kill();
+    expect((await served.ended)[0]).to.equal(1);
+    closeSync(full);
   });
 
   it('exits when its engines are restarted by another process, and uses those at its next start', async () => {
