@@ -5,10 +5,9 @@ import { join, resolve } from 'node:path';
 import { createLogger } from '../../adapters/platform/observability/logger.js';
 import type { Logger } from '../../application/ports/index.js';
 import type { ReadModel } from '../../projections/kernel/index.js';
-import { createKernel, type Kernel, noMetrics } from '../node/kernel.js';
+import type { Kernel } from '../node/kernel.js';
 import { findServers, type Servers } from '../node/locate-servers.js';
 import { release } from '../node/release.js';
-import { secretSource } from '../node/secret.js';
 import type { Service } from '../node/service.js';
 import { loadServices } from '../services/all.js';
 import type { AnnalsValues } from '../settings.js';
@@ -44,7 +43,12 @@ export async function withKernel<Result>(
   const logger = createCommandLogger(values);
   const servers = await findStores(values, logger);
   try {
-    const services = await loadServices();
+    // Loaded only now: a refused command needs no drivers.
+    const [{ createKernel, noMetrics }, { secretSource }, services] = await Promise.all([
+      import('../node/kernel.js'),
+      import('../node/secret.js'),
+      loadServices(),
+    ]);
     const kernel = await createKernel({
       ...servers,
       mongoDatabase: values['mongo.database'],

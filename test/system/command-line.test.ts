@@ -69,7 +69,7 @@ describe('the command line', () => {
     const loaded = async (...args: string[]) => JSON.parse((await annals(args, env)).err.split('\n').at(-1) ?? '');
     expect(await loaded('scavenge', '--data-dir', join(directory, 'none'))).to.include('@eventstore');
     await Promise.all(
-      [['--version'], ['--help'], ['help', 'logs'], ['config']].map(async (args) =>
+      [['--version'], ['--help'], ['help', 'logs'], ['config'], ['erase', 'user', 'x']].map(async (args) =>
         expect(await loaded(...args), args.join(' ')).to.deep.equal([]),
       ),
     );
