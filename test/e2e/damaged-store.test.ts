@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockDirectory } from '@annals/engines/internal/supervisor/directory-lock.js';
+import { COMPILER_FLAGS } from '@annals/engines/testing/children.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -13,9 +14,8 @@ import { ANNALS, FREE_PORTS, run, startServer } from '../support/server-process.
 const starting = (command: 'serve' | 'engines', dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const more = command === 'serve' ? ['rooms', ...FREE_PORTS] : [];
-    execFile(process.execPath, [ANNALS, command, '--data-dir', dataDir, ...more], (error, _, stderr) =>
-      resolve({ code: error?.code ?? 0, stderr }),
-    );
+    const args = [...COMPILER_FLAGS, ANNALS, command, '--data-dir', dataDir, ...more];
+    execFile(process.execPath, args, (error, _, stderr) => resolve({ code: error?.code ?? 0, stderr }));
   });
 const serve = (dataDir: string) => starting('serve', dataDir);
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { COMPILER_FLAGS } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -32,7 +33,7 @@ describe('the command line', () => {
   after(() => rm(directory, { recursive: true }));
 
   async function annals(args: readonly string[], env: { [name: string]: string } = {}) {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+    const child = spawn(process.execPath, [...COMPILER_FLAGS, PROGRAM, ...args], {
       cwd: directory,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
