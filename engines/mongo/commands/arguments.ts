@@ -1,7 +1,7 @@
 /** Reads the arguments of a command by name and type, and refuses unknown ones. */
 import { integerOf, isNumeric } from '../bson/number.js';
 import { elementsOf, type Field, fieldsByName, isObject, Type, textOf, type Value } from '../bson/value.js';
-import { CommandError, requireType, wrongType } from '../errors.js';
+import { CommandError, notImplemented, requireType, wrongType } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import type { Request } from './request.js';
 
@@ -17,6 +17,9 @@ const GENERIC = new Set([
   'writeConcern',
 ]);
 
+/** Arguments of the real server that a client may well send, and that are not implemented. */
+const UNIMPLEMENTED = new Set(['allowDiskUse', 'arrayFilters', 'collation', 'fields', 'hint', 'query', 'sort']);
+
 /** Error codes of commands for an unknown field. */
 const UNKNOWN: Record<string, number> = { find: 9, aggregate: 9, createIndexes: 2, findAndModify: 51177 };
 
@@ -31,6 +34,7 @@ export class Arguments {
   ) {
     for (const name of fields.keys()) {
       if (known.includes(name) || (generic && GENERIC.has(name))) continue;
+      if (UNIMPLEMENTED.has(name)) throw notImplemented(unknown, `${name} (in ${scope})`);
       throw new CommandError(
         unknown,
         unknown === 9

@@ -164,7 +164,11 @@ describe('MongoDB: the embedded engine refuses', () => {
         code: 40324,
         isExplained: true,
       });
-    expect((await refusal({ find: name, allowDiskUse: true })).code).to.equal(9);
+    for (const option of ['allowDiskUse', 'collation', 'hint'])
+      expect(await refusal({ find: name, [option]: {} })).to.deep.equal({ code: 9, isExplained: true });
+    const filtered = { q: {}, u: { $set: { a: 1 } }, arrayFilters: [] };
+    expect(await refusal({ update: name, updates: [filtered] })).to.deep.equal({ code: 40415, isExplained: true });
+    expect(await refusal({ count: name, query: {} })).to.deep.equal({ code: 40415, isExplained: true });
     const session = mongo.client.startSession();
     session.startTransaction();
     const inside = mongo.db.collection(name).insertOne({}, { session });
