@@ -3,10 +3,7 @@
  *
  * It answers like a real server of version 23.10, except:
  * - Callers must present a secret as their connection name (without TLS the driver sends no credentials).
- * - Links are not resolved, and ids are text.
- * - Reads of `$all` take no filter, and filters take no regular expressions (UNIMPLEMENTED).
- * - Unknown fields, empty appends, appends in several messages, access control lists, soft deletes, tombstones of
- *   metadata, subscriptions to one stream and discovery by gossip are refused.
+ * - Features that the application does not use are refused (docs/guide/engines.md lists them).
  * - Slow subscribers are never dropped.
  * - A checkpoint names the last event examined, also during catch-up; the real server may name an earlier one.
  * - A filter on one category skips the others and reports one checkpoint for the skipped range.

@@ -1,9 +1,8 @@
 /**
  * Embedded MongoDB: a loopback server that the official driver takes for a replica set with one member.
  *
- * It answers like a real server of version 4.4 and refuses unsupported features with a message that names them:
- * regular expressions, decimals and other rare types, `$elemMatch`, `$nor`, `$not`, positions in paths, hints, partial
- * indexes, `explain`, pipelines other than the counting one, transactions.
+ * It answers like a real server of version 4.4 and refuses unsupported features with a message that names them
+ * (docs/guide/engines.md lists them).
  * Without a sort, documents come in the order of `_id`; do not rely on that.
  */
 import { createHmac } from 'node:crypto';
