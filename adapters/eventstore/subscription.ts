@@ -52,12 +52,12 @@ export async function findStartPosition(client: EventStoreDBClient, position: Po
  * handled like an error: it reconnects at its position.
  */
 export function createSubscription(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
-  return async function* follow({ from, signal, atOnce = BATCH_SIZE, ...selection }) {
+  return async function* follow({ from, signal, batchSize = BATCH_SIZE, ...selection }) {
     let position = from;
     let retryMs = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, codec, selection, position, atOnce, signal)) {
+        for await (const batch of connect(client, codec, selection, position, batchSize, signal)) {
           position = batch.position ?? position;
           retryMs = BACKOFF_MS.first;
           yield batch;
@@ -65,7 +65,7 @@ export function createSubscription(client: EventStoreDBClient, codec: Codec, log
       } catch (error) {
         logger.warn(
           {
-            err: isAnswer(error) ? translateError(error) : error,
+            err: isGrpcError(error) ? translateError(error) : error,
             ...selection,
             position: String(position),
             retryMs,
@@ -80,7 +80,7 @@ export function createSubscription(client: EventStoreDBClient, codec: Codec, log
 }
 
 /** Whether it is a gRPC error: of the server, or a failed connection. */
-const isAnswer = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
+const isGrpcError = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
 
 async function* connect(
   client: EventStoreDBClient,

@@ -98,6 +98,6 @@ export type Subscribe = (
     readonly from: Position | 'start';
     readonly signal: AbortSignal;
     /** Maximum events per batch, and read ahead of it; default 1000. */
-    readonly atOnce?: number;
+    readonly batchSize?: number;
   },
 ) => AsyncGenerator<Batch>;

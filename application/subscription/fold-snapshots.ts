@@ -63,7 +63,7 @@ export interface RestoredFold<State> extends StateAt<State> {
   /** Start of the live feed: as requested, or at the snapshot if that is later; clients away for longer must reload. */
   readonly window: WindowStart;
   /** Size of the snapshot it was restored from. */
-  readonly kept?: SnapshotSize | undefined;
+  readonly size?: SnapshotSize | undefined;
 }
 
 /** Size of a snapshot: events folded in, if these are counted, and parts. */
@@ -85,7 +85,7 @@ export interface RestorePorts {
 interface Base<State> extends StateAt<State> {
   readonly until: Position;
   readonly since: readonly RecordedEvent[];
-  readonly kept?: SnapshotSize;
+  readonly size?: SnapshotSize;
 }
 
 /** Returns the state of a fold at the start of its service's resume window. */
@@ -97,15 +97,15 @@ export async function restoreFold<State>(
 ): Promise<RestoredFold<State>> {
   const { follow, decryptEvent, signal } = ports;
   const { types, evolve, reached } = fold;
-  const { position, until, since, kept, ...base } =
+  const { position, until, since, size, ...base } =
     (await readSnapshot(service, fold, ports)) ?? (await initialBase(fold, ports));
   let { state } = base;
   if (position > window.from) {
     // The horizon is the last event of the service: readers wait for rows up to it, and rows only advance to events.
     const horizon = await lastPositionOf(service, window, position, { follow, signal });
-    return { state, position, window: { horizon, from: position }, kept };
+    return { state, position, window: { horizon, from: position }, size };
   }
-  const restored = () => ({ state, position: window.from, window, kept });
+  const restored = () => ({ state, position: window.from, window, size });
   const apply = async (events: readonly RecordedEvent[]) => {
     const relevant = events.filter((event) => event.position <= window.from && types.includes(event.type));
     for (let start = 0; start < relevant.length; start += BATCH_SIZE) {
@@ -147,7 +147,7 @@ async function readSnapshot<State>(
     const cursors = reached?.(state) ?? {};
     const since = await eventsSince(log, cursors);
     if (!since) throw new Error('the snapshot belongs to another event log');
-    return { state, position, until, since, kept: { events: eventCount(cursors), parts: parts.length } };
+    return { state, position, until, since, size: { events: eventCount(cursors), parts: parts.length } };
   } catch (err) {
     logger.warn({ err, service }, 'snapshot cannot be used; reading the event log instead');
     return undefined;
@@ -179,7 +179,7 @@ export interface SnapshotWriterOptions<State> {
   /** As in `Fold`. */
   readonly cursors: Fold<State>['reached'];
   /** Size of the snapshot that this start has read. */
-  readonly kept: SnapshotSize | undefined;
+  readonly size: SnapshotSize | undefined;
   /** State that this start has restored; can be written immediately. */
   readonly initial: StateAt<State> | undefined;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
@@ -202,12 +202,12 @@ const PARTS_PER_EVENT = 4;
 export function createSnapshotWriter<State>(options: SnapshotWriterOptions<State>) {
   const { service, form, cursors, snapshots, windows, currentState } = options;
   const { version } = form;
-  let { kept = { events: 0, parts: 0 }, initial: pending } = options;
+  let { size = { events: 0, parts: 0 }, initial: pending } = options;
   let written: (StateAt<State> & { readonly until: Position }) | undefined;
 
   const eventsOf = (state: State) => (cursors ? eventCount(cursors(state)) : 0);
   const isDue = (state: State) =>
-    !cursors || eventsOf(state) - kept.events >= MIN_NEW_EVENTS + kept.parts / PARTS_PER_EVENT;
+    !cursors || eventsOf(state) - size.events >= MIN_NEW_EVENTS + size.parts / PARTS_PER_EVENT;
 
   return async (): Promise<boolean> => {
     pending ??= currentState();
@@ -234,7 +234,7 @@ export function createSnapshotWriter<State>(options: SnapshotWriterOptions<State
     const isWritten = await snapshots.write(service, version, position, counted());
     written = isWritten ? { state, position, until: position } : undefined;
     // If the write was refused, another node has written a newer snapshot, which serves as well.
-    kept = { events: eventsOf(state), parts };
+    size = { events: eventsOf(state), parts };
     return true;
   };
 }

@@ -39,13 +39,13 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const decryptEvent = (event: RecordedEvent) => kernel.decryptEvent(catalog, event);
       const ports = { follow, log, decryptEvent, snapshots, logger, signal };
       const restored = await restoreFold(service, audienceFold(audience), windows.get(service)!, ports);
-      const { window, state: seed, kept } = restored;
+      const { window, state: seed, size } = restored;
       windows.set(service, window);
       const observe = metrics.relay(service);
       const relay = createRelay({ audience, from: window.horizon, seed, head, clock, observe, beatMs });
       const { snapshot: form, cursors } = audience;
       if (form) {
-        const source = { service, form, cursors, kept, initial: restored, relay, snapshots, windows: kernel.windows };
+        const source = { service, form, cursors, size, initial: restored, relay, snapshots, windows: kernel.windows };
         snapshotWriters.push((feed) => runSnapshotWriter({ ...source, feed, leases, logger, signal }));
       }
       return relay;

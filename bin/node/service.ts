@@ -76,6 +76,6 @@ export const relayMembers = <State, Event extends DomainEvent>(
   relay: Relay<State, Event>,
 ): Pick<RunningService, 'bufferedBytes' | 'close' | 'handlers'> => ({
   handlers: [relay.publish],
-  bufferedBytes: relay.kept,
+  bufferedBytes: relay.bufferedBytes,
   close: relay.close,
 });

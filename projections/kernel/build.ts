@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '../../application/ports/index.js';
 import { withLease } from '../../application/subscription/index.js';
-import { atOnceOf, type Builds, buildsPrefix, type ReadModel, runOf, selectionOf } from './projection.js';
+import { type Builds, batching, buildsPrefix, type ReadModel, runOf, selectionOf } from './projection.js';
 
 export interface Progress {
   readonly events: number;
@@ -121,9 +121,9 @@ export async function buildUntil(
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
   const selection = { ...selectionOf(projection), from, signal } as const;
-  const { atOnce } = atOnceOf([projection]);
+  const { batchSize } = batching([projection]);
   // Read models that need small batches get no larger ones.
-  const batches = atOnce ? follow({ ...selection, atOnce }) : batchEvents(follow, selection, until);
+  const batches = batchSize ? follow({ ...selection, batchSize }) : batchEvents(follow, selection, until);
   for await (const batch of batches) {
     // Not beyond `until`: a verified build may have come no further.
     const relevant = batch.events.filter(({ position }) => position <= until);

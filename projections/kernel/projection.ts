@@ -205,9 +205,9 @@ export function selectionOf(model: ReadModel): Selection {
   return types ? { service, types } : { prefixes: [`${service}.`] };
 }
 
-export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {
+export function batching(models: readonly ReadModel[]): { readonly batchSize?: number } {
   const limits = models.flatMap((model) => ('open' in model ? (model.batchSize ?? []) : []));
-  return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
+  return limits.length > 0 ? { batchSize: Math.min(...limits) } : {};
 }
 
 export const debounceMsOf = (models: readonly ReadModel[], defaultMs: number): number =>

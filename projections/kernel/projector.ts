@@ -6,7 +6,7 @@ import { runAsLeader } from '../../application/subscription/index.js';
 import type { ProjectionSwitched } from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
 import { awaitBuilt, dropRetired, projectorLease, RETIRE_AFTER_MS } from './build.js';
-import { type Apply, atOnceOf, type Builds, debounceMsOf, type ProjectorGroup, type ReadModel } from './projection.js';
+import { type Apply, type Builds, batching, debounceMsOf, type ProjectorGroup, type ReadModel } from './projection.js';
 
 export interface ProjectorOptions extends Pick<KernelPorts, 'follow' | 'leases' | 'head' | 'logger'> {
   readonly group: ProjectorGroup;
@@ -85,7 +85,7 @@ export function runProjector(options: ProjectorOptions): Projector {
       for (const each of targets) if (each.position > 0n) advanced(each.projection.name, each.position);
       const debounceMs = debounceMsOf(projections, DEBOUNCE_MS);
       const selection = { prefixes: [`${service}.`], from: from === 0n ? ('start' as const) : from, signal: stop };
-      for await (const batch of follow({ ...selection, ...atOnceOf(projections) })) {
+      for await (const batch of follow({ ...selection, ...batching(projections) })) {
         await apply(batch, targets, stop);
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;

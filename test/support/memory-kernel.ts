@@ -132,7 +132,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     },
   };
 
-  const follow: Subscribe = async function* ({ from, signal, atOnce = 1000, ...selection }) {
+  const follow: Subscribe = async function* ({ from, signal, batchSize = 1000, ...selection }) {
     const isWanted = ({ streamId, type }: Stored) =>
       'prefixes' in selection
         ? selection.prefixes.some((prefix) => streamId.startsWith(prefix))
@@ -146,7 +146,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
       world.wakers.add(wake);
       signal.addEventListener('abort', wake, { once: true });
       try {
-        const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, atOnce);
+        const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, batchSize);
         position = found.at(-1)?.commit ?? position;
         yield { events: found.flatMap((each) => codec.decode(resolved(each))), position, caughtUp: true };
         if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted) await woken;

@@ -82,7 +82,7 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
       502: { description: 'The delivery failed; the error tells why' },
     },
     handle: ({ body, context }, { actor }) => ({
-      async lasting() {
+      async finish() {
         const result = await tryWebhook(body, context(actor, actor));
         if (isRejection(result)) return result;
         const { outcome, sentAt, targetUrl } = result;

@@ -47,7 +47,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
         const outcome = await started.done;
         return isRejection(outcome) ? outcome : { status: 200, body: outcome.report, position: outcome.position };
       };
-      return { lasting: waitUntilDone };
+      return { finish: waitUntilDone };
     },
   });
 

@@ -34,8 +34,8 @@ export interface Streaming {
 }
 
 /** Work that was started within the deadline and may exceed it, as its caller expects. */
-export interface Lasting {
-  lasting(): Promise<Answer>;
+export interface LongRunning {
+  finish(): Promise<Answer>;
 }
 
 /** Result of a handler. A `Rejection` of the domain is formatted by the policy. */

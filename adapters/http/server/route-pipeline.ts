@@ -96,7 +96,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         : route.handle(request, caller);
       pending = handling;
       const answer = await withinDeadline(handling, spentMs);
-      const result = 'lasting' in answer ? await answer.lasting() : answer;
+      const result = 'finish' in answer ? await answer.finish() : answer;
       if ('converse' in result) {
         const { read, perSecond } = socketOptions!;
         const { logger } = request;

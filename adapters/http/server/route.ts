@@ -4,7 +4,7 @@ import type { CommandContext, Logger, Position } from '../../../application/port
 import type { IncomingBlob, Receiving } from '../../../application/secrets/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
-import type { Answer, Lasting } from './answer.js';
+import type { Answer, LongRunning } from './answer.js';
 import type { RouteQuota } from './client-network.js';
 import type { Problem } from './policy.js';
 
@@ -100,7 +100,7 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly handle: (
     request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
     caller: Caller,
-  ) => MaybePromise<Answer | Lasting>;
+  ) => MaybePromise<Answer | LongRunning>;
 }
 
 /** Large base64 members of a JSON body: empty strings in `Request.body`, their content is in `Request.received`. */

@@ -98,7 +98,7 @@ export function createRelay<State, Event extends DomainEvent>({
     state: () => state,
     position: connections.latest,
     /** Bytes held for resuming clients. */
-    kept: () => ring.bytes,
+    bufferedBytes: () => ring.bytes,
     close: connections.close,
   };
 

@@ -39,7 +39,7 @@ describe('a subscription to the log', () => {
     },
   } as unknown as Logger;
 
-  const follow = (options: { from?: bigint | 'start'; atOnce?: number } = {}) =>
+  const follow = (options: { from?: bigint | 'start'; batchSize?: number } = {}) =>
     createSubscription(
       client,
       codec,
@@ -65,7 +65,7 @@ describe('a subscription to the log', () => {
   }
 
   it('delivers waiting events in batches up to the requested size', async () => {
-    const batches = follow({ atOnce: 2 });
+    const batches = follow({ batchSize: 2 });
     const { next, subscription } = await begin(batches);
     expect(subscription.highWaterMark).to.equal(2);
     subscription.give(1, 2, 3, 4, 5);
@@ -86,7 +86,7 @@ describe('a subscription to the log', () => {
 
   for (const count of [3, 4]) {
     it(`reports once that it has caught up after all ${count} earlier events are delivered`, async () => {
-      const batches = follow({ atOnce: 2 });
+      const batches = follow({ batchSize: 2 });
       const { next, subscription } = await begin(batches);
       const positions = Array.from({ length: count }, (_, n) => n + 1);
       subscription.give(...positions);
@@ -114,7 +114,7 @@ describe('a subscription to the log', () => {
   });
 
   it('reports the scanned position only after all found events are delivered', async () => {
-    const batches = follow({ atOnce: 2 });
+    const batches = follow({ batchSize: 2 });
     const { next, subscription } = await begin(batches);
     subscription.give(1, 2, 3);
     await subscription.checkpoint(40);
@@ -173,7 +173,7 @@ describe('a subscription to the log', () => {
   }
 
   it('delivers received events before it reacts to a failure', async () => {
-    const batches = follow({ atOnce: 1 });
+    const batches = follow({ batchSize: 1 });
     const { next, subscription } = await begin(batches);
     subscription.give(1, 2, 3);
     subscription.emit('error', new Error('the first of two'));

@@ -86,9 +86,9 @@ describe('a restored fold', () => {
   it('continues from a snapshot and reports its size', async () => {
     const parts = positions(10).map(String);
     const { read } = over([batch(events(1, 20), 20n, true)], { position: 10n, until: 12n, parts });
-    const { state, kept, ...rest } = await read(15n);
+    const { state, size, ...rest } = await read(15n);
     expect(state, 'the snapshot covers events up to 12').to.deep.equal([...positions(10), 13n, 14n, 15n]);
-    expect(kept).to.deep.equal({ events: 0, parts: 10 });
+    expect(size).to.deep.equal({ events: 0, parts: 10 });
     expect(rest).to.deep.equal({ position: 15n, window: { horizon: 0n, from: 15n } });
   });
 
@@ -108,9 +108,9 @@ describe('a restored fold', () => {
   it('falls back to the log with a warning if the snapshot is unusable', async () => {
     const found = { position: 10n, until: 10n, parts: ['no number'] };
     const { read, warnings } = over([batch(events(1, 20), 20n, true)], found);
-    const { state, kept } = await read(15n);
+    const { state, size } = await read(15n);
     expect(state).to.deep.equal(positions(15));
-    expect(kept).to.equal(undefined);
+    expect(size).to.equal(undefined);
     expect(warnings).to.have.length(1);
     expect(warnings[0]![0]).to.include({ service: 'toys' }).and.to.have.property('err').that.is.instanceOf(Error);
   });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { serviceOf } from '../../../domain/shared/decider.js';
 import { createActiveBuilds } from '../../../projections/kernel/active-builds.js';
 import {
-  atOnceOf,
+  batching,
   collectionName,
   groupsOf,
   type OwnProjection,
@@ -53,8 +53,8 @@ describe('the active build', () => {
   it('limits the batch size to the smallest of its group', () => {
     const own = (batchSize?: number) =>
       ({ name: 'toys.own', version: 1, ...(batchSize && { batchSize }) }) as OwnProjection;
-    const opened = (atOnce?: number) => Object.assign(own(atOnce), { open: async () => async () => {} });
-    expect(atOnceOf([contents, opened()])).to.deep.equal({});
-    expect(atOnceOf([contents, opened(50), opened(20), opened()])).to.deep.equal({ atOnce: 20 });
+    const opened = (batchSize?: number) => Object.assign(own(batchSize), { open: async () => async () => {} });
+    expect(batching([contents, opened()])).to.deep.equal({});
+    expect(batching([contents, opened(50), opened(20), opened()])).to.deep.equal({ batchSize: 20 });
   });
 });

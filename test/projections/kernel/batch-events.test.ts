@@ -9,7 +9,7 @@ import { useBuildWorld } from './memory-builds.js';
 describe('batched events', () => {
   const world = useBuildWorld();
   beforeEach(() => {
-    world.atOnce = 1;
+    world.batchSize = 1;
   });
 
   const LOOSE_LIMITS: BatchLimits = { events: 100, bytes: 1_000_000, ms: 60_000 };

@@ -26,7 +26,7 @@ describe('a build', () => {
 
     it('projects the events of its service, and saves its checkpoint with the fencing token', async () => {
       world.put(10n, 20n, 30n, 40n);
-      world.atOnce = 1;
+      world.batchSize = 1;
       const progress: Progress[] = [];
       await to(30n, { onProgress: (each) => progress.push(each) });
       expect(world.asked[0]).to.deep.include({
@@ -61,7 +61,7 @@ describe('a build', () => {
 
     it('retries when rows or checkpoint could not be written', async () => {
       world.put(10n, 20n);
-      world.atOnce = 1;
+      world.batchSize = 1;
       const { builds, checkpoints, ...ports } = world.ports();
       let refused = 0;
       const awayOnce = <Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) => {
@@ -157,7 +157,7 @@ describe('a build', () => {
       const large = { name: 'toys.large', version: 1, batchSize: 7, open: async () => async () => {} };
       await to(5n, { projection: { ...large, async *scan() {} } });
       // A projection with `open` reads all event types of its service.
-      expect(world.asked[0]).to.deep.include({ atOnce: 7, prefixes: ['toys.'] });
+      expect(world.asked[0]).to.deep.include({ batchSize: 7, prefixes: ['toys.'] });
     });
   });
 

@@ -79,7 +79,7 @@ export function useBuildWorld() {
     events: [] as RecordedEvent[],
     asked: [] as Parameters<Subscribe>[0][],
     /** Batch size of the log. */
-    atOnce: 1000,
+    batchSize: 1000,
     builds: buildsInMemory(),
     checkpoints: checkpointsInMemory(),
     leases: leasesInMemory(),
@@ -101,8 +101,8 @@ export function useBuildWorld() {
     now.asked.push(options);
     const from = options.from === 'start' ? -1n : options.from;
     const news = now.events.filter(({ position }) => position > from);
-    for (let at = 0; at < news.length; at += now.atOnce) {
-      const some = news.slice(at, at + now.atOnce);
+    for (let at = 0; at < news.length; at += now.batchSize) {
+      const some = news.slice(at, at + now.batchSize);
       if (options.signal.aborted) return;
       yield { events: some, position: some.at(-1)!.position, caughtUp: false };
     }

@@ -17,7 +17,7 @@ describe('the projector', () => {
     expect(projector.status()).to.include({ status: 'standby', position: 0n });
     await begun();
     expect(world.log.asked[0]).to.deep.include({ prefixes: ['toys.'], from: 'start' });
-    expect(world.log.asked[0]).not.to.have.property('atOnce');
+    expect(world.log.asked[0]).not.to.have.property('batchSize');
     expect([world.reached, projector.status().status]).to.deep.equal([[], 'catching-up']);
   });
 
@@ -101,7 +101,7 @@ describe('the projector', () => {
     } as unknown as ReadModel;
     project([contents, large]);
     await begun();
-    expect(world.log.asked[0]?.atOnce).to.equal(7);
+    expect(world.log.asked[0]?.batchSize).to.equal(7);
   });
 
   it('saves checkpoints while working and when it ends, with its fencing token', async () => {

@@ -9,7 +9,7 @@ describe('a relay that erases sent frames', () => {
     relay.connect(connectAs('ann'), ann);
     publish(said('1'));
     relay.clear();
-    expect(relay.kept()).to.equal(0);
+    expect(relay.bufferedBytes()).to.equal(0);
     publish(said('2'));
     expect(types(ann)).to.deep.equal(['Said', 'Said']);
     relay.close();

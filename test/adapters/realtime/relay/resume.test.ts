@@ -98,7 +98,7 @@ describe('a returning client', () => {
   it('is buffered a few megabytes at most, however large the frames', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
-    expect(relay.kept()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
+    expect(relay.bufferedBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
     const [late, inTime] = [record(), record()];
     relay.connect({ ...connectAs('ann'), after: 10n }, late);
     expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 3001n }]);

@@ -94,12 +94,12 @@ describe('an event of the relay', () => {
 
   it('that is redelivered is not buffered twice, and one without frames advances the position', () => {
     publish({ type: 'Note', data: { to: ['room'] } });
-    const kept = relay.kept();
+    const kept = relay.bufferedBytes();
     position = 0;
     publish({ type: 'Note', data: { to: ['room'] } });
-    expect(relay.kept()).to.equal(kept);
+    expect(relay.bufferedBytes()).to.equal(kept);
     publish({ type: 'Nothing', data: {} });
-    expect([relay.kept(), relay.position()]).to.deep.equal([kept, 2n]);
+    expect([relay.bufferedBytes(), relay.position()]).to.deep.equal([kept, 2n]);
     const client = record();
     relay.connect({ keys: ['room'] }, client);
     expect(client.cursor()).to.equal(2n);
