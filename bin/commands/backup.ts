@@ -152,7 +152,7 @@ async function testCopy(dataDir: string, values: AnnalsValues, isBehindRows: boo
     try {
       const checkpoints = createCheckpoints(mongo.models);
       const all = await checkpoints.all();
-      // Rows are written before their checkpoint, so it can not tell whether they are ahead. A build with rows and
+      // Rows are written before their checkpoint, so it cannot tell whether they are ahead. A build with rows and
       // without a checkpoint is rebuilt; checkpoints of reactions (`reaction:…`) stay.
       for (const name of isBehindRows ? all.keys() : []) if (!name.includes(':')) await checkpoints.forget(name);
     } finally {

@@ -78,7 +78,8 @@ function complete(command: Command, spec: CommandSpec, exit: (code: number) => v
   command.description(spec.description).addHelpText('after', examples(spec));
   for (const argument of spec.arguments ?? []) command.addArgument(argument);
   for (const option of spec.options ?? []) command.addOption(option);
-  command.addOption(new Option('--config <path>', 'Configuration file').helpGroup('Configuration:'));
+  const file = new Option('--config <path>', 'Configuration file, .json, .mjs or .js (default: annals.config.*)');
+  command.addOption(file.helpGroup('Configuration:'));
   const keys = new Map<Option, string>();
   for (const [key, setting] of Object.entries(settings)) {
     for (const flag of flagNames(key, setting)) {

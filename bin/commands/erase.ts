@@ -22,7 +22,7 @@ export const eraseUser: CommandSpec = {
   description:
     'Removes a user of the chat, if still present, and destroys the key of their personal data: email, name, password ' +
     'and session addresses become unreadable in the log, in its backups and everywhere else. Their messages stay, by ' +
-    '"Deleted user". Works with or without a running server. This can not be undone: it asks for confirmation, unless ' +
+    '"Deleted user". Works with or without a running server. This cannot be undone: it asks for confirmation, unless ' +
     '--yes is given.',
   examples: [
     ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id from GET /users'],
@@ -55,7 +55,7 @@ export const eraseMeeting: CommandSpec = {
   description:
     'Destroys the encryption keys of all ended meetings of a room: participants, their names and their messages become ' +
     'unreadable in the log, in its backups and everywhere else. A running meeting is not affected. Works with or ' +
-    'without a running server. This can not be undone: it asks for confirmation, unless --yes is given.',
+    'without a running server. This cannot be undone: it asks for confirmation, unless --yes is given.',
   examples: [
     ['erase meeting ABC234', 'by the id of the room'],
     ['erase meeting --yes ABC234', 'in a script'],
@@ -93,7 +93,7 @@ export async function confirm(
 ): Promise<void> {
   if (options.yes) return;
   if (!input.isTTY) throw new ConfigError(YES_FLAG, 'is required without a terminal to ask for confirmation');
-  const answer = await ask(`${question} This can not be undone. [y/N] `, { input, output });
+  const answer = await ask(`${question} This cannot be undone. [y/N] `, { input, output });
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failed('nothing was erased');
 }
 

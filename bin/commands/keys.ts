@@ -21,7 +21,7 @@ export const keys: CommandSpec = {
     'rotate puts a new secret in force and rewraps all keys in the key database with it; identifiers, tokens and ' +
     'encrypted data stay as they are. Without a configured secret it generates a new stored one, and running nodes ' +
     `pick it up by themselves. With a configured secret pass the new one with ${FLAG}, then configure it on ` +
-    'every node and restart them: until then they answer 503 where they need a key they can not unwrap. To go from ' +
+    'every node and restart them: until then they answer 503 where they need a key they cannot unwrap. To go from ' +
     'a stored secret to a configured one, configure it and run this command. It can be interrupted at any time; run ' +
     'the same command again to continue.',
   examples: [
@@ -66,7 +66,7 @@ export const keys: CommandSpec = {
       const [first] = undecryptable;
       if (first === undefined) return 0;
       throw new Failed(
-        `${undecryptable.length} keys can not be unwrapped with any available secret, the first of them of ${first}`,
+        `${undecryptable.length} keys cannot be unwrapped with any available secret, the first of them of ${first}`,
       );
     } catch (error) {
       if (!(error instanceof NoNewSecret)) throw error;

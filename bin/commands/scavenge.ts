@@ -7,7 +7,7 @@ export const scavenge: CommandSpec = {
   description:
     'Removes events from the disk of the event store that no reader can see any more: those of deleted streams, and ' +
     'those beyond the maximum age or count of their stream. The embedded engine also does this once a day.',
-  examples: [['scavenge', 'and wait until it is done']],
+  examples: [['scavenge', 'waits until it is done']],
   async run({ config: { values } }: Call) {
     const servers = await findStores(values, createCommandLogger(values));
     try {

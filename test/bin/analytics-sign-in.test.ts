@@ -25,7 +25,7 @@ describe('dashboard sign-in notes at start', () => {
     expect(describeSignIn(values({}), '')).to.match(/disabled; set analytics\.allowedEmails/);
     expect(describeSignIn(values({ ...ALLOWED, ...MAIL }), '')).to.match(/emails sign-in links/);
     expect(describeSignIn(values(ALLOWED), '')).to.match(/printed in this log/);
-    expect(describeSignIn(values({ ...ALLOWED, ...PUBLIC }), '')).to.match(/can not be sent; set email\.host/);
+    expect(describeSignIn(values({ ...ALLOWED, ...PUBLIC }), '')).to.match(/cannot be sent; set email\.host/);
   });
 
   it('warn when sign-in links are enabled but no mail can be sent', () => {

@@ -24,7 +24,7 @@ describe('confirmation before erasing', () => {
     for (const yes of ['y', 'Y', 'yes', ' Yes ']) {
       const at = terminal(yes);
       expect(await outcome(confirm(QUESTION, {}, at)), yes).to.equal('erases');
-      expect(String(at.output.read())).to.equal(`${QUESTION} This can not be undone. [y/N] `);
+      expect(String(at.output.read())).to.equal(`${QUESTION} This cannot be undone. [y/N] `);
     }
   });
 

@@ -138,7 +138,7 @@ describe('the running program', function () {
 
     expect(told(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
     expect(told(guest, { service: 'operations' }).signIn).to.include('operations.token');
-    expect(guest.lines.join('')).to.match(/email\.host is not: sign-in links can not be sent/);
+    expect(guest.lines.join('')).to.match(/email\.host is not: sign-in links cannot be sent/);
     const ready = told(guest, { msg: 'ready' });
     expect(new URL(ready.eventStore).host).to.equal(new URL(urls.ANNALS_EVENT_STORE_URL).host);
     expect(new URL(ready.mongo).host).to.equal(new URL(urls.ANNALS_MONGO_URL).host);

@@ -70,8 +70,8 @@ const uploadedFile = object({
 const uploadedImage = object({ success: { type: 'boolean' }, filename: text });
 
 const tags = ['files'];
-const NO_FILE = { description: 'There is no such file, or the caller can not see a message with it' };
-const NO_IMAGE = { description: 'There is no such image, or the caller can not see its channel or conversation' };
+const NO_FILE = { description: 'There is no such file, or the caller cannot see a message with it' };
+const NO_IMAGE = { description: 'There is no such image, or the caller cannot see its channel or conversation' };
 const PARTIAL = { description: 'The requested range', type: '*/*' };
 const NOT_MODIFIED = { description: 'Not modified since `If-None-Match`' };
 const BAD_RANGE = { description: 'The requested range is outside of the content' };
@@ -157,7 +157,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       answers: {
         200: { description: 'Uploaded', schema: uploadedImage },
         400: BAD_FILE,
-        404: { description: 'The caller can not see the channel or conversation' },
+        404: { description: 'The caller cannot see the channel or conversation' },
       },
       callerKey: ({ caller }) => caller.userId,
       async handle(request, { caller, channelId }) {

@@ -38,7 +38,7 @@ export function passwordRoutes({
 }: PasswordDeps): readonly Route[] {
   const semaphore = createFairSemaphore('a password', CONCURRENCY, hashing.limit);
 
-  /** Queues work fairly by network, so that one network can not block the others. */
+  /** Queues work fairly by network, so that one network cannot block the others. */
   async function withHashing({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
     const network = networkOf(address);
     const slot = hashing.reserve(network);

@@ -101,7 +101,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     summary: 'Remove a user; their messages stay',
     answers: {
       200: { description: 'Removed', schema: schemas.success },
-      400: { description: 'The last admin can not be removed' },
+      400: { description: 'The last admin cannot be removed' },
       403: ADMINS_ONLY,
       404: { description: 'There is no such user' },
     },
@@ -116,7 +116,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     summary: 'Delete the own account',
     answers: {
       200: { description: 'Left', schema: schemas.successMessage },
-      400: { description: 'The last admin can not leave' },
+      400: { description: 'The last admin cannot leave' },
     },
     previousAnswer: (request) => previousResult('left', request),
     handle: (request, caller) => users.exit(caller.userId, contextFor(caller, request)),

@@ -191,7 +191,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     if (rejection) ctx.req.url = '/';
     ctx.res.setHeader('X-Request-Id', requestId);
     if (policy.headers) setHeaders(ctx, policy.headers);
-    // Pages of origins that the guard rejects can not read the response.
+    // Pages of origins that the guard rejects cannot read the response.
     if (!guardProblem) setHeaders(ctx, policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
     try {
       if (rejection) writeProblem(ctx, rejection, policy);

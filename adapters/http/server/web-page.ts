@@ -17,7 +17,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Everything is loaded from the page's own origin, and other pages can not embed it. */
+/** Everything is loaded from the page's own origin, and other pages cannot embed it. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -105,8 +105,8 @@ const DESCRIPTIONS: { readonly [code: string]: string } = {
   EAI_AGAIN: 'the name could not be looked up',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed before an answer',
-  EHOSTUNREACH: 'the host can not be reached',
-  ENETUNREACH: 'the network can not be reached',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
   HPE_HEADER_OVERFLOW: 'the answer is too long',
 };
 

@@ -17,7 +17,7 @@ export class ConfigError extends Error {
 }
 
 function describeOrigin(key: string, { from, name }: Origin): string {
-  if (from === 'default') return ' (its default)';
+  if (from === 'default') return ` (${key} has its default value)`;
   return name === undefined || name === key ? ` (in the ${from})` : ` (${from}: ${name})`;
 }
 

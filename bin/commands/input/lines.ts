@@ -8,7 +8,7 @@ export interface Line {
 }
 
 export interface BatchOptions {
-  /** Longer lines are dropped, so that input without line ends can not fill the memory. */
+  /** Longer lines are dropped, so that input without line ends cannot fill the memory. */
   readonly lineBytes: number;
   readonly batchLines: number;
   readonly batchBytes: number;

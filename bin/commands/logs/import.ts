@@ -148,7 +148,7 @@ const BACKOFF_MS = { first: 200, max: 15_000 };
 /** Other statuses would not change on a retry. */
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Rejects with the last error after the timeout, or immediately if a retry can not help. */
+/** Rejects with the last error after the timeout, or immediately if a retry cannot help. */
 export async function send(connection: Connection, body: Buffer, options: SendOptions): Promise<IngestResult> {
   const { key, timeoutMs, stop, onRetry, pause = sleep } = options;
   const deadline = performance.now() + timeoutMs;

@@ -21,13 +21,13 @@ function describeLinks(values: AnnalsValues): string {
     return 'the dashboard emails sign-in links to analytics.allowedEmails and analytics.allowedDomains';
   return values['auth.authMode'] === 'dev'
     ? 'sign-in links requested in the dashboard are printed in this log, as email.host is not set'
-    : 'sign-in links can not be sent; set email.host';
+    : 'sign-in links cannot be sent; set email.host';
 }
 
-/** A warning if sign-in links are enabled and can not be sent. */
+/** A warning if sign-in links are enabled and cannot be sent. */
 export const unsentLinksWarning = (values: AnnalsValues): string | undefined =>
   hasAllowedEmails(values) && values['email.host'] === undefined && values['auth.authMode'] !== 'dev'
-    ? 'analytics.allowedEmails or analytics.allowedDomains is set but email.host is not: sign-in links can not be sent'
+    ? 'analytics.allowedEmails or analytics.allowedDomains is set but email.host is not: sign-in links cannot be sent'
     : undefined;
 
 const hasAllowedEmails = (values: AnnalsValues): boolean =>

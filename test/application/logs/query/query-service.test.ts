@@ -82,7 +82,7 @@ describe('a log query', () => {
           // The blocks requested before have failed by the time this one is found.
           await new Promise(setImmediate);
           const read = async () => {
-            throw new UnavailableError('the rows can not be read');
+            throw new UnavailableError('the rows cannot be read');
           };
           yield { from: at, to: at, count: 1, size: 1, read };
         }
