@@ -54,8 +54,7 @@ export const notImplemented = (code: number, feature: string): CommandError =>
 export const damaged = (namespace: string): CommandError =>
   new CommandError(
     301,
-    `${namespace} is damaged, for what is stored is not what was written: a read model is built anew by annals reindex, ` +
-      'anything else comes from a backup of the data directory',
+    `${namespace} is damaged; rebuild a read model with annals reindex, restore anything else from a backup`,
   );
 
 /** Error that the client receives as `code`, `codeName` and `errmsg`; for a duplicate key also with key and value. */
