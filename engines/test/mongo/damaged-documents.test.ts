@@ -14,6 +14,8 @@ import { codeOf } from '../support/mongo-fixture.js';
 
 const DAMAGED = 301;
 const LEAF_BYTES = 300;
+/** Bytes of the header of an LMDB page. */
+const HEADER_BYTES = 24;
 
 describe('the documents of the embedded MongoDB', () => {
   let directory: string;
@@ -144,11 +146,11 @@ describe('the documents of the embedded MongoDB', () => {
     const file = join(directory, 'data.mdb');
     const bytes = readFileSync(file);
     const page = 4096;
-    for (let at = bytes.indexOf('page 150 '); at >= 0; at = bytes.indexOf('page 150 ', at + page)) {
-      const start = at - (at % page);
-      // Branch pages may contain remains of a freed page.
-      const isBranch = (bytes.readUInt16LE(start + 18) & 1) !== 0;
-      if (!isBranch) bytes.fill(0, start, start + page);
+    for (let start = 0; start < bytes.length; start += page) {
+      // Nodes end the page; the space before them may contain remains of a freed page.
+      const nodes = start + HEADER_BYTES + bytes.readUInt16LE(start + 22);
+      const at = bytes.subarray(0, start + page).lastIndexOf('page 150 ');
+      if (at >= nodes) bytes.fill(0, start, start + page);
     }
     writeFileSync(file, bytes);
     await start();
