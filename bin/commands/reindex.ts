@@ -27,7 +27,9 @@ export const reindex: CommandSpec = {
   arguments: [new Argument('[projection...]', 'Read models').choices(projections.map(({ name }) => name))],
   options: [
     new Option('--check', 'Compare the active rows, up to their position, with a rebuild; exit code 1 if they differ'),
-    new Option('--list', 'List the read models').conflicts('check'),
+    new Option('--list', 'List the read models; their position is behind while only other services write').conflicts(
+      'check',
+    ),
   ],
   async run({ config: { values }, args, options }: Call) {
     const selected = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
