@@ -12,6 +12,7 @@ import { presence } from '../../domain/chat/presence.js';
 import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { SESSION_EVENTS, session, sessionStream } from '../../domain/chat/session.js';
+import { thread } from '../../domain/chat/thread.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
 import { aggregateAt, type LiveEvent, type StreamCursors } from '../subscription/index.js';
 
@@ -25,11 +26,13 @@ export const oauthAggregate = aggregate(oauth, { creates: () => true, maxAge: tr
 export const sessionAggregate = aggregate(session, { maxCount: SESSION_EVENTS, maxAge: true });
 export const serverAggregate = aggregate(server);
 export const channelsAggregate = aggregate(channels);
-/** Does not decrypt what no rule needs: pins and up to 100,000 replies. */
 export const messageAggregate = aggregate(message, {
-  decrypts: ['MessagePosted', 'MessageEdited', 'ReactionAdded', 'ReactionRemoved'],
   creates: ({ type }) => type === 'PostMessage',
   termination: { rejection: messageNotFound, isEnded: ({ status }) => status === 'deleted' },
+});
+export const threadAggregate = aggregate(thread, {
+  decrypts: 'none',
+  termination: { rejection: messageNotFound, isEnded: ({ isClosed }) => isClosed },
 });
 export const conversationAggregate = aggregate(conversation);
 /** The stream starts with the request, and expires. */

@@ -4,19 +4,14 @@ import type { EventLog, RecordedEvent } from '../ports/index.js';
 /** Events per page: a few MB of messages, or 100 MB of the largest log batches. */
 export const PAGE_EVENTS = 200;
 
-/**
- * Yields pages in stream order from a revision on; returns the reason if the stream does not exist (any more).
- *
- * @param pageSize Called before each page.
- */
+/** Yields pages in stream order from a revision on; returns the reason if the stream does not exist (any more). */
 export async function* readForward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   from = 0,
-  pageSize = () => PAGE_EVENTS,
+  limit = PAGE_EVENTS,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let next = from; ; ) {
-    const limit = pageSize();
     const events = await log.read(stream, { from: next, limit });
     if (typeof events === 'string') return events;
     yield events;
@@ -30,9 +25,10 @@ export async function* readBackward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   newest?: number,
+  limit = PAGE_EVENTS,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let from = newest; from === undefined || from >= 0; ) {
-    const events = await log.read(stream, { backwards: true, limit: PAGE_EVENTS, ...(from !== undefined && { from }) });
+    const events = await log.read(stream, { backwards: true, limit, ...(from !== undefined && { from }) });
     if (typeof events === 'string') return events;
     if (events.length === 0) return undefined;
     yield events;

@@ -20,6 +20,7 @@ export {
 } from './leader-election.js';
 export {
   type EventHandler,
+  type EventPreparation,
   type Feed,
   type LiveEvent,
   type ResumeWindowStore,
@@ -28,7 +29,7 @@ export {
   type SubscriptionTable,
   type WindowStart,
 } from './live-feed.js';
-export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
+export { type AnyReaction, causedBy, completing, type Reaction, runReaction } from './reaction-runner.js';
 export {
   advance,
   aggregateAt,

@@ -27,6 +27,9 @@ export type EventHandler<Event = LiveEvent> = { handle(event: Event): void }['ha
 /** Handlers by the prefix of the events' streams, which is the name of the service, in the order of their calls. */
 export type SubscriptionTable = ReadonlyMap<string, readonly EventHandler[]>;
 
+/** Called with every event of a service in log order; the feed waits for the result before it calls the handlers. */
+export type EventPreparation<Event = LiveEvent> = { prepare(event: Event): Promise<void> | undefined }['prepare'];
+
 export interface FeedOptions extends Pick<KernelPorts, 'follow' | 'decryptEvent' | 'aggregates' | 'logger'> {
   readonly catalogs: readonly Catalog[];
   /** By service: start of its resume window, so that clients can resume after a restart of this node. */
@@ -38,6 +41,8 @@ export interface FeedOptions extends Pick<KernelPorts, 'follow' | 'decryptEvent'
   readonly decryptLiveEvent: DecryptEvent;
   readonly vault: CachingVault;
   readonly subscriptions: SubscriptionTable;
+  /** By service. */
+  readonly preparations?: ReadonlyMap<string, EventPreparation>;
   /** Called when another build of a read model becomes active. */
   readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
   readonly signal: AbortSignal;
@@ -68,6 +73,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     aggregates,
     vault,
     subscriptions,
+    preparations,
     switched,
     logger,
     signal,
@@ -76,33 +82,37 @@ export function runLiveFeed(options: FeedOptions): Feed {
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
   let caughtUpOnce = false;
-  /** Number of events with keys that cannot be fetched now. */
+  /** Number of events that wait for a store. */
   let waiting = 0;
   let resolveReady = (_: ReadonlyMap<string, Position>) => {};
   const ready = new Promise<ReadonlyMap<string, Position>>((resolve) => {
     resolveReady = resolve;
   });
 
-  /** Decrypts an event; retries until its key can be fetched, so that no event is skipped. */
-  async function decryptWhenPossible(event: RecordedEvent): Promise<LiveEvent | undefined> {
-    const service = serviceOf(event.stream);
-    const catalog = catalogOf.get(service);
-    if (!catalog || event.type.startsWith('$')) return undefined;
-    if (catalog.events[event.type]?.sealed?.large) return event;
+  /** Retries until it succeeds, so that no event is skipped; undefined once the feed has stopped. */
+  async function untilPossible<T>(event: RecordedEvent, action: () => Promise<T>): Promise<T | undefined> {
     let isWaiting = false;
     while (!signal.aborted) {
       try {
-        const revealed = await (event.position > begun ? decryptLiveEvent : decryptEvent)(catalog, event);
+        const result = await action();
         if (isWaiting) waiting--;
-        return revealed;
+        return result;
       } catch (error) {
         if (!isWaiting) waiting++;
         isWaiting = true;
-        logger.error({ err: error, event: event.id, type: event.type }, 'live feed cannot decrypt an event; retrying');
+        logger.error({ err: error, event: event.id, type: event.type }, 'live feed cannot read an event; retrying');
         await sleep(RETRY_MS, signal);
       }
     }
     return undefined;
+  }
+
+  async function decrypt(event: RecordedEvent): Promise<LiveEvent | undefined> {
+    const service = serviceOf(event.stream);
+    const catalog = catalogOf.get(service);
+    if (!catalog || event.type.startsWith('$')) return undefined;
+    if (catalog.events[event.type]?.sealed?.large) return event;
+    return untilPossible(event, () => (event.position > begun ? decryptLiveEvent : decryptEvent)(catalog, event));
   }
 
   function dispatch(event: RecordedEvent, live: LiveEvent | undefined) {
@@ -127,12 +137,17 @@ export function runLiveFeed(options: FeedOptions): Feed {
   /** Decrypts events in parallel, because keys come from another server; dispatches them in order. */
   async function dispatchBatch(events: readonly RecordedEvent[]) {
     for (const event of events) aggregates.onEvent(event);
-    const decrypted = events.map(decryptWhenPossible);
+    const decrypted = events.map(decrypt);
     const yieldIfDue = createYielder();
     for (const [index, event] of events.entries()) {
       const pause = yieldIfDue();
       if (pause) await pause;
-      dispatch(event, await decrypted[index]);
+      const live = await decrypted[index];
+      const prepare = live && preparations?.get(serviceOf(event.stream));
+      // Usually there is nothing to wait for.
+      const first = prepare?.(live!);
+      if (prepare && first) await untilPossible(event, () => first.catch(() => prepare(live)));
+      dispatch(event, live);
     }
   }
 

@@ -47,6 +47,15 @@ export const causedBy = (
   correlationId: metadata.$correlationId ?? id,
 });
 
+/** Returns the context to complete the command that wrote an event: under its own id, so that it is completed once. */
+export const completing = ({ id, metadata }: Pick<RecordedEvent, 'id' | 'metadata'>): CommandContext => ({
+  commandId: metadata.commandId ?? id,
+  actor: metadata.actor ?? '',
+  correlationId: metadata.$correlationId ?? id,
+  ...(metadata.$causationId !== undefined && { causationId: metadata.$causationId }),
+  ...(metadata.fingerprint !== undefined && { fingerprint: metadata.fingerprint }),
+});
+
 export interface ReactionOptions extends Pick<KernelPorts, 'follow' | 'leases' | 'head' | 'logger'> {
   readonly service: string;
   readonly reaction: AnyReaction;

@@ -126,6 +126,9 @@ export async function runNode(
     begun: startHead,
     saved: kernel.windows,
     subscriptions: new Map(parts.map(({ service, connected }) => [service.name, connected.handlers])),
+    preparations: new Map(
+      parts.flatMap(({ service, connected: { prepare } }) => (prepare ? [[service.name, prepare]] : [])),
+    ),
     switched: createBuildSwitch(kernel, projections, logger, signal),
     logger,
     signal,

@@ -4,7 +4,13 @@ import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Cluster, Logger, Position } from '../../application/ports/index.js';
-import type { AnyReaction, Audience, EventHandler, LiveEvent } from '../../application/subscription/index.js';
+import type {
+  AnyReaction,
+  Audience,
+  EventHandler,
+  EventPreparation,
+  LiveEvent,
+} from '../../application/subscription/index.js';
 import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
 import type { ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
@@ -53,6 +59,8 @@ export interface RunningService<C extends Catalog = Catalog> {
   readonly routes: readonly Route[];
   /** Handlers of the service's events in the live feed. */
   readonly handlers: readonly EventHandler<LiveEvent<C>>[];
+  /** What the handlers need to have been read. */
+  readonly prepare?: EventPreparation<LiveEvent<C>>;
   /** Creates what must exist before requests are served. All nodes run it at their start, possibly concurrently. */
   start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];

@@ -12,7 +12,8 @@ import { createExport } from '../../application/chat/admin/export.js';
 import { createServer } from '../../application/chat/admin/server-settings.js';
 import { createWebhooks } from '../../application/chat/admin/webhooks.js';
 import { forgetErased, seedAggregatesFromRelay } from '../../application/chat/aggregates.js';
-import { chat as audience, endStreams } from '../../application/chat/audience/audience.js';
+import { chatAudience, endStreams } from '../../application/chat/audience/audience.js';
+import { createThreadSummaries } from '../../application/chat/messages/thread-summaries.js';
 import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../application/chat/people/presence.js';
 import { createSearch } from '../../application/chat/search/search-messages.js';
 import { catalog } from '../../domain/chat/catalog.js';
@@ -38,13 +39,14 @@ export const chat: Service<typeof catalog> = {
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;
     const { clock, projectionProgress } = kernel;
-    const relay = await context.relay(audience, BEAT_MS);
+    const threads = createThreadSummaries(kernel);
+    const relay = await context.relay(chatAudience(threads.delivered), BEAT_MS);
     seedAggregatesFromRelay(kernel.aggregates, relay.state());
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, feedPosition: relay.position, quotas });
     const { admission, audit, guards, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
-    const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas });
+    const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas, threads });
     const { messages, rowMapper, downloads } = messaging;
     const ports = { ...kernel, messages, opened: rowMapper, admission, audit, logger };
     const presence = createPresence(ports);
@@ -71,6 +73,7 @@ export const chat: Service<typeof catalog> = {
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayMembers(relay),
+      prepare: threads.prepare,
       handlers: [relay.publish, endStreams(relay), forgetErased(kernel.aggregates, relay), ...messaging.handlers],
       async start() {
         const admin = await identity.start();

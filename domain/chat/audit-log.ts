@@ -4,6 +4,7 @@
  */
 import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
+import { parentOf } from './events/messages.js';
 
 export type AuditEvent = ChatEvent<'SignInLimitReached' | 'Exported' | 'ActKept'>;
 
@@ -29,7 +30,7 @@ export interface AuditEntry {
 }
 
 /** Events in streams that are erased: those of messages and of users. */
-export type ErasableFact = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'PasswordSet'>;
+export type ErasableFact = ChatEvent<'MessageDeleted' | 'PasswordSet'>;
 
 /** The event without its sealed part, which is of no interest to auditors. */
 type Unsealed<Fact> = Fact extends { readonly type: infer Type; readonly data: infer Data }
@@ -44,8 +45,8 @@ export function auditEntryFor({ type, data }: Unsealed<ErasableFact>): AuditEntr
   }
   const { messageId, channelId, author, by } = data;
   if (by === author) return undefined;
-  if (type === 'MessageDeleted')
+  const threadId = parentOf(messageId);
+  if (threadId === undefined)
     return { action: 'message.delete', by, target: ['message', messageId], metadata: { channelId, author } };
-  const metadata = { channelId, threadId: messageId, author };
-  return { action: 'reply.delete', by, target: ['reply', data.replyId], metadata };
+  return { action: 'reply.delete', by, target: ['reply', messageId], metadata: { channelId, threadId, author } };
 }

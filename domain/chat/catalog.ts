@@ -3,7 +3,7 @@ import type { Catalog, EventOf } from '../shared/index.js';
 import { auditEvents } from './events/audit.js';
 import { channelEvents, conversationEvents } from './events/channels.js';
 import { fileEvents } from './events/files.js';
-import { messageEvents } from './events/messages.js';
+import { messageEvents, threadEvents } from './events/messages.js';
 import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { settingsEvents } from './events/settings.js';
@@ -17,6 +17,7 @@ export const catalog = {
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,
+    ...threadEvents,
     ...fileEvents,
     ...settingsEvents,
     ...presenceEvents,

@@ -3,6 +3,7 @@
 import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
+import { parentOf } from './events/messages.js';
 import { addCount, type Counts, countOf, noCounts } from './limits.js';
 import { atMost } from './rejections.js';
 
@@ -16,8 +17,8 @@ export const MAX_HOLDERS = 100;
 /** Attachments per user and file, including detached ones: all events are read with the file. */
 export const MAX_ATTACHMENTS = 1000;
 
+/** A message or reply that has the file. */
 export interface Holder {
-  readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
   readonly by: string;
@@ -57,22 +58,18 @@ export type FileCommand =
       type: 'AttachFile';
       fileId: string;
       by: string;
-      holderId: string;
       messageId: string;
       channelId: string;
       now: number;
     }
   /** Removed by an edit, which can be undone within a day. */
-  | { type: 'DetachFile'; fileId: string; holderId: string; now: number }
+  | { type: 'DetachFile'; fileId: string; messageId: string; now: number }
   | { type: 'ReleaseFile'; fileId: string; scope: ReleaseScope; now: number }
   /** Sent a day later; `missing` lists holders that do not exist or no longer contain the file. */
   | { type: 'ReviewFile'; fileId: string; missing: readonly string[]; now: number };
 
-/** A reply, a message with its thread, or a channel with its messages and images. */
-export type ReleaseScope =
-  | { readonly holderId: string }
-  | { readonly messageId: string }
-  | { readonly channelId: string };
+/** A message with its thread, or a channel with its messages and images. */
+export type ReleaseScope = { readonly messageId: string } | { readonly channelId: string };
 
 type Command<Type extends FileCommand['type']> = Extract<FileCommand, { type: Type }>;
 
@@ -112,7 +109,7 @@ function decide(command: FileCommand, state: FileState): Outcome {
   if (state.status !== 'active') return [];
   switch (command.type) {
     case 'DetachFile':
-      return detachEvents(command, ({ holderId }) => holderId === command.holderId, state);
+      return detachEvents(command, ({ messageId }) => messageId === command.messageId, state);
     case 'ReleaseFile':
       return release(command, state);
     case 'ReviewFile':
@@ -131,12 +128,12 @@ function upload(command: Command<'UploadFile'>, { status }: FileState): Outcome 
 function attach(command: Command<'AttachFile'>, state: FileState): Outcome {
   const { status, uploadedBy, holders, attachCounts } = state;
   if (status !== 'active') return fileNotFound;
-  const { fileId, holderId, messageId, channelId, by, now } = command;
-  if (holders.some((each) => each.holderId === holderId)) return [];
+  const { fileId, messageId, channelId, by, now } = command;
+  if (holders.some((each) => each.messageId === messageId)) return [];
   const isOwn = by === uploadedBy;
   if (holders.filter((each) => (each.by === uploadedBy) === isOwn).length >= MAX_HOLDERS) return tooManyHolders;
   if (countOf(attachCounts, by) >= MAX_ATTACHMENTS) return attachedTooOften;
-  return [{ type: 'FileAttached', data: { fileId, messageId, holderId, channelId, by, attachedAt: now } }];
+  return [{ type: 'FileAttached', data: { fileId, messageId, channelId, by, attachedAt: now } }];
 }
 
 const detachEvents = (
@@ -144,9 +141,9 @@ const detachEvents = (
   matches: (holder: Holder) => boolean,
   { holders }: FileState,
 ): readonly FileEvent[] =>
-  holders.filter(matches).map(({ messageId, holderId }) => ({
+  holders.filter(matches).map(({ messageId }) => ({
     type: 'FileDetached',
-    data: { fileId, messageId, holderId, detachedAt: now },
+    data: { fileId, messageId, detachedAt: now },
   }));
 
 const discardEvent = (
@@ -157,7 +154,10 @@ const discardEvent = (
 function release(command: Command<'ReleaseFile'>, state: FileState): Outcome {
   const { scope } = command;
   if ('channelId' in scope && state.channelId === scope.channelId) return [discardEvent(command, 'deleted')];
-  const matches = (holder: Holder) => Object.entries(scope).every(([by, id]) => holder[by as keyof Holder] === id);
+  const matches = ({ messageId, channelId }: Holder) =>
+    'channelId' in scope
+      ? channelId === scope.channelId
+      : messageId === scope.messageId || parentOf(messageId) === scope.messageId;
   const detachments = detachEvents(command, matches, state);
   if (detachments.length === 0) return [];
   return detachments.length === state.holders.length ? [...detachments, discardEvent(command, 'deleted')] : detachments;
@@ -167,7 +167,7 @@ function review(command: Command<'ReviewFile'>, state: FileState): Outcome {
   const { fileId, missing, now } = command;
   // The file was attached or detached since; it is reviewed a day after that.
   if (now - state.touchedAt < UNATTACHED_MS) return [];
-  const detachments = detachEvents(command, ({ holderId }) => missing.includes(holderId), state);
+  const detachments = detachEvents(command, ({ messageId }) => missing.includes(messageId), state);
   if (detachments.length === state.holders.length) return [...detachments, discardEvent(command, 'unattached')];
   return [...detachments, { type: 'FileKept', data: { fileId, keptAt: now } }];
 }
@@ -186,16 +186,16 @@ const evolve: Evolve<FileState, FileEvent> = {
     attachCounts: noCounts,
     touchedAt: uploadedAt,
   }),
-  FileAttached: (state, { holderId, messageId, channelId, by, attachedAt }) => ({
+  FileAttached: (state, { messageId, channelId, by, attachedAt }) => ({
     ...state,
-    holders: [...state.holders, { holderId, messageId, channelId, by, attachedAt }],
+    holders: [...state.holders, { messageId, channelId, by, attachedAt }],
     attachCounts: addCount(state.attachCounts, by),
     touchedAt: Math.max(state.touchedAt, attachedAt),
   }),
   FileKept: (state) => state,
-  FileDetached: (state, { holderId, detachedAt }) => ({
+  FileDetached: (state, { messageId, detachedAt }) => ({
     ...state,
-    holders: state.holders.filter((each) => each.holderId !== holderId),
+    holders: state.holders.filter((each) => each.messageId !== messageId),
     touchedAt: Math.max(state.touchedAt, detachedAt),
   }),
   FileDiscarded: (state) => ({ ...state, status: 'discarded', holders: [] }),

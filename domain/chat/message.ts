@@ -1,4 +1,4 @@
-/** A message with its reactions and thread. Stream `chat.message-<id>`. */
+/** A message or reply, with its reactions. Stream `chat.message-<id>`. */
 
 import { type Decider, type Evolve, notBefore, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
@@ -11,6 +11,7 @@ import {
   isSameContent,
   type MessageContent,
   type messageEvents,
+  parentOf,
 } from './events/messages.js';
 import { addCount, type Counts, countOf, noCounts } from './limits.js';
 import {
@@ -25,18 +26,6 @@ import {
   withReaction,
 } from './reactions.js';
 import { atMost } from './rejections.js';
-import {
-  findReply,
-  noReplies,
-  type Replies,
-  type ReplyEdit,
-  replyChanged,
-  replyLimitReached,
-  threadOf,
-  tooManyReplies,
-  withoutReply,
-  withReply,
-} from './thread.js';
 
 export interface MessageState {
   readonly status: 'none' | 'active' | 'deleted';
@@ -48,8 +37,6 @@ export interface MessageState {
   readonly pinnedAt: number | null;
   readonly body: MessageContent;
   readonly reactions: ReactionState;
-  readonly replies: Replies;
-  readonly edits: number;
   readonly changes: Counts;
 }
 
@@ -62,9 +49,6 @@ export type MessageCommand = { readonly messageId: string; readonly now: number 
   | { type: 'DeleteMessage'; by: Requester; postedPosition: string }
   | { type: 'PinMessage' | 'UnpinMessage'; by: string }
   | { type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string }
-  | ({ type: 'PostReply'; replyId: string; author: string } & WithContent)
-  | { type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit }
-  | { type: 'DeleteReply'; replyId: string; by: Requester }
 );
 
 type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
@@ -86,22 +70,21 @@ const initialState: MessageState = {
   pinnedAt: null,
   body: EMPTY_CONTENT,
   reactions: noReactions,
-  replies: noReplies,
-  edits: 0,
   changes: noCounts,
 };
 
-/** Edits and pins per user and message, including edits of replies: every event is read with the message. */
+/** Edits and pins per user and message: every event is read with the message. */
 export const MAX_CHANGES = 5000;
 
 export const messageNotFound = rejection('chat/message-not-found', 'not-found', 'Message not found');
 export const notAuthor = rejection('chat/not-the-author', 'forbidden', 'Only the author may do this');
 const emptyMessage = rejection('chat/empty-message', 'invalid', 'A message needs content, an attachment or an image');
+const replyNotPinned = rejection('chat/reply-not-pinned', 'invalid', 'Replies cannot be pinned');
 export const notInDirect = (what: string): Rejection =>
   rejection('chat/not-in-direct-messages', 'invalid', `Direct messages ${what}`);
 const tooManyChanges = atMost(
   'chat/too-many-changes-of-message',
-  `${MAX_CHANGES} edits and pins per user in one message and its thread; post a new message`,
+  `${MAX_CHANGES} edits and pins per user in one message; post a new message`,
 );
 
 const limitReached = ({ changes }: MessageState, userId: string): boolean => countOf(changes, userId) >= MAX_CHANGES;
@@ -130,9 +113,8 @@ function wholeMessage(
 ) {
   const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, body } = { ...state, ...change };
   const secret = { ...body, reactions: eventReactions(state.reactions) };
-  const thread = threadOf(state.replies);
   const message = { messageId, channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt };
-  return { ...message, thread, secret };
+  return { ...message, secret };
 }
 
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
@@ -156,6 +138,7 @@ function remove(command: Command<'DeleteMessage'>, { channelId, author }: Messag
 
 function pin({ type, messageId, by, now }: PinCommand, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
+  if (parentOf(messageId) !== undefined) return replyNotPinned;
   if ((type === 'PinMessage') === (state.pinnedAt !== null)) return [];
   if (type === 'UnpinMessage') {
     const data = { ...wholeMessage(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
@@ -184,45 +167,6 @@ function unreact(
   return [{ type: 'ReactionRemoved', data }];
 }
 
-function postReply(command: Command<'PostReply'>, { channelId, replies }: MessageState): Outcome {
-  const { messageId, replyId, author, body, quotedMessageId = null, now: createdAt } = command;
-  if (isDirect(channelId)) return notInDirect('have no threads');
-  if (isEmpty(body)) return emptyMessage;
-  if (replyLimitReached(replies, author)) return tooManyReplies;
-  const thread = threadOf(withReply(replies, replyId, { author, createdAt }))!;
-  const reply = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
-  return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: body } }];
-}
-
-function editReply(command: Command<'EditReply'>, state: MessageState): Outcome {
-  const { channelId, replies, edits } = state;
-  const { messageId, replyId, by, now, edit } = command;
-  const reply = findReply(replies, replyId);
-  if (!reply) return messageNotFound;
-  const { author, createdAt } = reply;
-  if (author !== by) return notAuthor;
-  if (edit.edits !== edits) return replyChanged;
-  const { body, quotedMessageId } = edit.to;
-  if (isEmpty(body)) return emptyMessage;
-  if (quotedMessageId === edit.from.quotedMessageId && isSameContent(body, edit.from.body)) return [];
-  if (limitReached(state, by)) return tooManyChanges;
-  const thread = threadOf(replies)!;
-  const editedAt = notBefore(now, createdAt);
-  const snapshot = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
-  return [{ type: 'ReplyEdited', data: { ...snapshot, by, editedAt, thread, secret: body } }];
-}
-
-function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: MessageState): Outcome {
-  const { messageId, replyId, by, now: deletedAt } = command;
-  const reply = findReply(replies, replyId);
-  if (!reply) return messageNotFound;
-  const { author } = reply;
-  if (author !== by.userId && !by.isAdmin) return notAuthor;
-  const thread = threadOf(withoutReply(replies, replyId));
-  const data = { messageId, channelId, replyId, author, by: by.userId, deletedAt, thread };
-  return [{ type: 'ReplyDeleted', data }];
-}
-
 const handlers: Handlers = {
   PostMessage: post,
   EditMessage: edit,
@@ -231,9 +175,6 @@ const handlers: Handlers = {
   UnpinMessage: pin,
   AddReaction: react,
   RemoveReaction: unreact,
-  PostReply: postReply,
-  EditReply: editReply,
-  DeleteReply: removeReply,
 };
 
 const evolve: Evolve<MessageState, MessageEvent> = {
@@ -264,16 +205,6 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     ...state,
     reactions: withoutReaction(state.reactions, secret.reaction, { place }),
   }),
-  ReplyPosted: (state, { replyId, author, createdAt }) => ({
-    ...state,
-    replies: withReply(state.replies, replyId, { author, createdAt }),
-  }),
-  ReplyEdited: (state, { by }) => ({
-    ...state,
-    changes: addCount(state.changes, by),
-    edits: state.edits + 1,
-  }),
-  ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),
 };
 
 export const message: Decider<MessageState, MessageCommand, MessageEvent> = { initialState, decide, evolve };

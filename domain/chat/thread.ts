@@ -1,148 +1,146 @@
-/** Replies of a message, held compactly as there may be 100,000. */
+/** Replies to a message, each a message of its own: order and counters. Stream `chat.thread-<message id>`. */
 
-import { PersistentMap, type Rejection } from '../shared/index.js';
-import type { MessageContent, Thread } from './events/messages.js';
+import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
+import type { ChatEvent } from './catalog.js';
+import type { MessageContent, Thread, threadEvents } from './events/messages.js';
+import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { messageNotFound } from './message.js';
 import { atMost } from './rejections.js';
 
-/** Participants in a thread summary; each reply's event repeats the summary. */
-export const MAX_PARTICIPANTS = 100;
+/** Participants in a thread summary; each event repeats the summary. */
+const MAX_PARTICIPANTS = 100;
 
-/** Replies per user and message, including deleted ones: all events are read before the next reply. */
+/** Replies per user and thread, including deleted ones: all events are read before the next reply. */
 export const MAX_REPLIES = 10_000;
 
-const BLOCK = 128;
-
-export interface Replies {
-  /** One line per reply, oldest first: id, time and author number; empty when deleted. */
-  readonly blocks: readonly string[];
-  readonly tail: readonly string[];
-  readonly count: number;
-  /** Authors in order of their first reply, with the number of current replies and of all. */
-  readonly authors: readonly string[];
-  readonly authorStats: PersistentMap<AuthorStats>;
-}
-
-interface AuthorStats {
-  readonly number: number;
-  readonly count: number;
-  readonly ever: number;
-}
-
-export const noReplies: Replies = {
-  blocks: [],
-  tail: [],
-  count: 0,
-  authors: [],
-  authorStats: PersistentMap.empty(),
-};
-
-export interface ReplyContent {
-  readonly body: MessageContent;
-  readonly quotedMessageId: string | null;
-}
-
-export interface ReplyEdit {
-  readonly from: ReplyContent;
-  readonly to: ReplyContent;
-  /** Number of reply edits in the thread when `from` was read; detects concurrent edits. */
-  readonly edits: number;
-}
-
-export interface Reply {
+interface Reply {
   readonly author: string;
   readonly createdAt: number;
+  /** Place in the order of posting, from 0. */
+  readonly number: number;
 }
 
-const RADIX = 36;
+export interface ThreadState {
+  /** The message was deleted. */
+  readonly isClosed: boolean;
+  readonly channelId: string;
+  /** By id. */
+  readonly replies: PersistentMap<Reply>;
+  /** Ids by number. */
+  readonly order: PersistentMap<string>;
+  /** Replies ever posted. */
+  readonly posted: number;
+  /** Number of the newest reply; -1 without replies. */
+  readonly newest: number;
+  /** In order of their first reply. */
+  readonly authors: readonly string[];
+  readonly byAuthor: Counts;
+  readonly everByAuthor: Counts;
+}
 
-export const findReply = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
+export type ThreadCommand = { readonly messageId: string; readonly now: number } & (
+  | {
+      type: 'AddReply';
+      channelId: string;
+      replyId: string;
+      author: string;
+      body: MessageContent;
+      quotedMessageId: string | null;
+    }
+  | { type: 'RemoveReply'; replyId: string }
+  | { type: 'CloseThread'; channelId: string; by: string }
+);
 
-/** The edit is based on content that has changed; prepare it again. */
-export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
-export const tooManyReplies = atMost(
+export type ThreadEvent = ChatEvent<keyof typeof threadEvents>;
+
+export const threadStream = (messageId: string): string => `chat.thread-${messageId}`;
+
+const initialState: ThreadState = {
+  isClosed: false,
+  channelId: '',
+  replies: PersistentMap.empty(),
+  order: PersistentMap.empty(),
+  posted: 0,
+  newest: -1,
+  authors: [],
+  byAuthor: noCounts,
+  everByAuthor: noCounts,
+};
+
+const tooManyReplies = atMost(
   'chat/too-many-replies',
   `${MAX_REPLIES} replies per user to one message; post a new message`,
 );
 
-export const replyLimitReached = ({ authorStats }: Replies, author: string): boolean =>
-  (authorStats.get(author)?.ever ?? 0) >= MAX_REPLIES;
+function decide(command: ThreadCommand, state: ThreadState): readonly ThreadEvent[] | Rejection {
+  if (state.isClosed) return messageNotFound;
+  const { messageId, now } = command;
+  switch (command.type) {
+    case 'AddReply': {
+      const { channelId, replyId, author, quotedMessageId, body: secret } = command;
+      if (state.replies.has(replyId)) return [];
+      if (countOf(state.everByAuthor, author) >= MAX_REPLIES) return tooManyReplies;
+      const thread = threadOf(withReply(state, replyId, author, now))!;
+      const reply = { messageId, channelId, replyId, author, createdAt: now, quotedMessageId };
+      return [{ type: 'ReplyPosted', data: { ...reply, thread, secret } }];
+    }
+    case 'RemoveReply': {
+      const { replyId } = command;
+      const { channelId } = state;
+      if (!state.replies.has(replyId)) return [];
+      const thread = threadOf(withoutReply(state, replyId));
+      return [{ type: 'ReplyRemoved', data: { messageId, channelId, replyId, removedAt: now, thread } }];
+    }
+    case 'CloseThread':
+      return [
+        { type: 'ThreadClosed', data: { messageId, channelId: command.channelId, by: command.by, closedAt: now } },
+      ];
+  }
+}
 
-export function withReply(replies: Replies, replyId: string, { author, createdAt }: Reply): Replies {
-  const { blocks, tail, count, authors, authorStats } = replies;
-  const { number, count: before, ever } = authorStats.get(author) ?? { number: authors.length, count: 0, ever: 0 };
-  const lines = [...tail, `\n${replyId} ${createdAt.toString(RADIX)} ${number.toString(RADIX)}`];
-  const isFull = lines.length === BLOCK;
+function withReply(state: ThreadState, replyId: string, author: string, createdAt: number): ThreadState {
+  const { posted: number } = state;
   return {
-    blocks: isFull ? [...blocks, lines.join('')] : blocks,
-    tail: isFull ? [] : lines,
-    count: count + 1,
-    authors: number < authors.length ? authors : [...authors, author],
-    authorStats: authorStats.set(author, { number, count: before + 1, ever: ever + 1 }),
+    ...state,
+    replies: state.replies.set(replyId, { author, createdAt, number }),
+    order: state.order.set(String(number), replyId),
+    posted: number + 1,
+    newest: number,
+    authors: countOf(state.everByAuthor, author) > 0 ? state.authors : [...state.authors, author],
+    byAuthor: addCount(state.byAuthor, author),
+    everByAuthor: addCount(state.everByAuthor, author),
   };
 }
 
-export function withoutReply(replies: Replies, replyId: string): Replies {
-  const place = findLine(replies, replyId);
-  if (!place) return replies;
-  const { list, index, line, reply } = place;
-  const stats = replies.authorStats.get(reply.author)!;
-  const without = replies[list][index]!.replace(line, '');
-  return {
-    ...replies,
-    [list]: replies[list].with(index, without),
-    count: replies.count - 1,
-    authorStats: replies.authorStats.set(reply.author, { ...stats, count: stats.count - 1 }),
-  };
+function withoutReply(state: ThreadState, replyId: string): ThreadState {
+  const reply = state.replies.get(replyId);
+  if (!reply) return state;
+  const order = state.order.delete(String(reply.number));
+  let { newest } = state;
+  while (newest >= 0 && !order.has(String(newest))) newest--;
+  const byAuthor = addCount(state.byAuthor, reply.author, -1);
+  return { ...state, replies: state.replies.delete(replyId), order, newest, byAuthor };
 }
 
 /** Thread summary; null without replies. */
-export function threadOf(replies: Replies): Thread | null {
-  const { count, authors, authorStats } = replies;
-  const last = findLastReply(replies);
+export function threadOf({ replies, order, newest, authors, byAuthor }: ThreadState): Thread | null {
+  const last = replies.get(order.get(String(newest)) ?? '');
   if (!last) return null;
   const participants: string[] = [];
   for (const author of authors) {
     if (participants.length === MAX_PARTICIPANTS) break;
-    if (authorStats.get(author)!.count > 0) participants.push(author);
+    if (byAuthor.has(author)) participants.push(author);
   }
-  return { replyCount: count, lastReplyAt: last.createdAt, lastReplyBy: last.author, participants };
+  return { replyCount: replies.size, lastReplyAt: last.createdAt, lastReplyBy: last.author, participants };
 }
 
-function findLine({ blocks, tail, authors }: Replies, replyId: string) {
-  const head = `\n${replyId} `;
-  for (const [list, texts] of [
-    ['tail', tail],
-    ['blocks', blocks],
-  ] as const) {
-    const index = texts.findLastIndex((text) => text.includes(head));
-    if (index < 0) continue;
-    const text = texts[index]!;
-    const from = text.indexOf(head);
-    const to = text.indexOf('\n', from + 1);
-    const line = text.slice(from, to < 0 ? undefined : to);
-    return { list, index, line, reply: parseReply(line, authors)! };
-  }
-  return undefined;
-}
+const evolve: Evolve<ThreadState, ThreadEvent> = {
+  ReplyPosted: (state, { channelId, replyId, author, createdAt }) => ({
+    ...withReply(state, replyId, author, createdAt),
+    channelId,
+  }),
+  ReplyRemoved: (state, { replyId }) => withoutReply(state, replyId),
+  ThreadClosed: (state) => ({ ...state, isClosed: true }),
+};
 
-function parseReply(line: string, authors: readonly string[]): Reply | undefined {
-  const [, time, author] = line.split(' ');
-  if (time === undefined || author === undefined) return undefined;
-  return {
-    author: authors[Number.parseInt(author, RADIX)] ?? '',
-    createdAt: Number.parseInt(time, RADIX),
-  };
-}
-
-function findLastReply({ blocks, tail, count, authors }: Replies): Reply | undefined {
-  if (count === 0) return undefined;
-  for (const texts of [tail, blocks]) {
-    for (const text of texts.toReversed()) {
-      for (const line of text.split('\n').reverse()) {
-        const reply = parseReply(line, authors);
-        if (reply) return reply;
-      }
-    }
-  }
-  return undefined;
-}
+export const thread: Decider<ThreadState, ThreadCommand, ThreadEvent> = { initialState, decide, evolve };

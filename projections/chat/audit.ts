@@ -20,7 +20,6 @@ type AuditedEvent = ChatEvent<
   | 'WebhookCreated'
   | 'WebhookDeleted'
   | 'MessageDeleted'
-  | 'ReplyDeleted'
   | 'SignInLimitReached'
   | 'Exported'
   | 'ActKept'
@@ -97,7 +96,6 @@ export const audit: Projection<AuditedEvent> = {
       return row(event, { action: 'webhook.delete', by, target: ['webhook', webhookId], metadata });
     },
     MessageDeleted: rowOfErasable,
-    ReplyDeleted: rowOfErasable,
     SignInLimitReached(event) {
       const { addressId, limit, userId } = event.data;
       const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);

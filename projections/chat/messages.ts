@@ -1,10 +1,11 @@
 /**
  * Projects messages and replies, one row each, in order of posting, and conversation lists. Texts stay sealed. The row of
- * a deleted message or reply keeps only its position, for pages that end before it.
+ * a deleted message or reply keeps only its place, for pages that end before it.
  */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { isDirect, participantsOf } from '../../domain/chat/events/channels.js';
+import { parentOf } from '../../domain/chat/events/messages.js';
 import { longOf, type Projection, type RowChange } from '../kernel/index.js';
 
 /** Reactions per row; each addition rewrites its row. */
@@ -19,25 +20,28 @@ type MessageChange = ChatEvent<
   | 'ReactionAdded'
   | 'ReactionRemoved'
   | 'ReplyPosted'
-  | 'ReplyDeleted'
+  | 'ReplyRemoved'
   | 'ChannelErased'
 >;
 
-/** By channel. The first reactions are in the message's row, further ones in rows of their own. */
+/** By channel, replies by message. The first reactions are in the message's row, further ones in rows of their own. */
 export const messages: Projection<MessageChange> = {
   name: 'chat.messages',
-  version: 2,
+  version: 3,
   indexes: [
     { key: { channel: 1, posted: 1 } },
+    // Only replies have these fields.
+    { key: { parent: 1, posted: 1 }, sparse: true },
+    { key: { parentChannel: 1, posted: 1 }, sparse: true },
     // Only pinned messages and rows of further reactions have these fields.
     { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
     { key: { of: 1 }, sparse: true },
   ],
   on: {
     MessagePosted({ data, position }) {
-      const { messageId, channelId: channel, author, createdAt, quotedMessageId, secret } = data;
-      const fields = { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
-      return [{ make: messageId, row: { channel, posted: longOf(position), ...fields } }];
+      // The row of a reply stems from its thread.
+      if (parentOf(data.messageId) !== undefined) return [];
+      return [{ make: data.messageId, row: { channel: data.channelId, posted: longOf(position), ...contentOf(data) } }];
     },
     MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
       { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },
@@ -51,21 +55,60 @@ export const messages: Projection<MessageChange> = {
     MessageUnpinned: ({ data: { messageId } }) => [
       { patch: messageId, update: { $set: { pinnedAt: null }, $unset: { pinnedIn: '', pinned: '' } } },
     ],
-    MessageDeleted: ({ data: { messageId, channelId: channel, postedPosition } }) => [
-      { replace: messageId, row: { channel, place: longOf(BigInt(postedPosition)) } },
-      { purge: { of: messageId } },
-    ],
+    MessageDeleted: ({ data: { messageId, channelId: channel, postedPosition } }) =>
+      parentOf(messageId) === undefined
+        ? [
+            { replace: messageId, row: { channel, place: longOf(BigInt(postedPosition)) } },
+            { purge: { of: messageId } },
+            { purge: { parent: messageId }, many: true },
+          ]
+        : [{ patch: messageId, update: { $unset: CONTENT } }, { purge: { of: messageId } }],
     ReactionAdded: addReaction,
     ReactionRemoved: ({ data: { messageId, place } }) => [
       { patch: reactionsRow(messageId, place), update: { $pull: { reactions: { place } } } },
     ],
-    ReplyPosted: ({ data: { messageId, thread } }) => [{ patch: messageId, update: { $set: { thread } } }],
-    ReplyDeleted: ({ data: { messageId, thread } }) => [
-      { patch: messageId, update: thread ? { $set: { thread } } : { $unset: { thread: '' } } },
+    ReplyPosted({ data, position }) {
+      const { messageId: parent, channelId: parentChannel, replyId, thread } = data;
+      const posted = longOf(position);
+      return [
+        { make: replyId, row: { parent, parentChannel, posted, place: posted, ...contentOf(data) } },
+        { patch: parent, update: { $set: { thread } } },
+      ];
+    },
+    ReplyRemoved: ({ data: { messageId, thread } }) => [{ patch: messageId, update: { $set: { thread } } }],
+    ChannelErased: ({ data: { channelId } }) => [
+      { purge: { channel: channelId }, many: true },
+      { purge: { parentChannel: channelId }, many: true },
     ],
-    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
   },
 };
+
+const contentOf = ({
+  author,
+  createdAt,
+  quotedMessageId,
+  secret,
+}: RecordedEvent<ChatEvent<'MessagePosted' | 'ReplyPosted'>>['data']) => ({
+  author,
+  createdAt,
+  updatedAt: null,
+  pinnedAt: null,
+  quotedMessageId,
+  secret,
+});
+
+/** Fields that the row of a deleted reply loses. */
+const CONTENT = {
+  posted: '',
+  author: '',
+  createdAt: '',
+  updatedAt: '',
+  pinnedAt: '',
+  quotedMessageId: '',
+  secret: '',
+  reactions: '',
+  more: '',
+} as const;
 
 /** Row that holds a reaction: the message's own, or a further one. */
 const reactionsRow = (messageId: string, place: number): string =>
@@ -76,43 +119,12 @@ function addReaction({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowCh
   const reactions = { place, sign, userId, secret };
   const row = reactionsRow(messageId, place);
   if (row === messageId) return [{ patch: row, update: { $push: { reactions } } }];
-  const further = { put: row, update: { $set: { of: messageId, channel: channelId }, $push: { reactions } } };
+  const parent = parentOf(messageId);
+  const list = parent === undefined ? { channel: channelId } : { parent, parentChannel: channelId };
+  const further = { put: row, update: { $set: { of: messageId, ...list }, $push: { reactions } } };
   // Marks the message, so that readers query further rows only when there are any.
   return place === PER_ROW ? [further, { patch: messageId, update: { $set: { more: true } } }] : [further];
 }
-
-type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
-
-const CONTENT_FIELDS = {
-  posted: '',
-  author: '',
-  createdAt: '',
-  updatedAt: '',
-  quotedMessageId: '',
-  secret: '',
-} as const;
-
-/** By message. */
-export const replies: Projection<ReplyChange> = {
-  name: 'chat.replies',
-  version: 2,
-  indexes: [{ key: { thread: 1, posted: 1 } }, { key: { channel: 1 } }],
-  on: {
-    ReplyPosted({ data, position }) {
-      const { messageId: thread, channelId: channel, replyId, author, createdAt } = data;
-      const { quotedMessageId, secret } = data;
-      const fields = { author, createdAt, updatedAt: null, quotedMessageId, secret };
-      const posted = longOf(position);
-      return [{ make: replyId, row: { thread, channel, posted, place: posted, ...fields } }];
-    },
-    ReplyEdited: ({ data: { replyId, editedAt: updatedAt, quotedMessageId, secret } }) => [
-      { patch: replyId, update: { $set: { updatedAt, quotedMessageId, secret } } },
-    ],
-    ReplyDeleted: ({ data: { replyId } }) => [{ patch: replyId, update: { $unset: CONTENT_FIELDS } }],
-    MessageDeleted: ({ data: { messageId } }) => [{ purge: { thread: messageId }, many: true }],
-    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
-  },
-};
 
 type ConversationChange = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
 

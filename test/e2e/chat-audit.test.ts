@@ -64,7 +64,7 @@ describe('chat audit log across scavenges', function () {
     // The events behind these entries are gone once all stream deletions are done.
     await eventually(async () => {
       await annals('scavenge');
-      return !/ReplyDeleted|PasswordSet/.test(await events());
+      return !/ReplyPosted|PasswordSet/.test(await events());
     });
     const checked = await annals('reindex', '--check', 'chat.audit');
     expect(checked, checked.stdout + checked.stderr).to.include({ code: 0 });

@@ -3,9 +3,11 @@ import type { ChannelsCommand, Requester } from '../../domain/chat/channels.js';
 import type { StartConversation } from '../../domain/chat/conversation.js';
 import { conversationOf } from '../../domain/chat/events/channels.js';
 import type { Content } from '../../domain/chat/events/files.js';
-import { EMPTY_CONTENT, type MessageContent } from '../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, type MessageContent, parentOf } from '../../domain/chat/events/messages.js';
 import type { FileCommand, ReleaseScope } from '../../domain/chat/file.js';
-import type { MessageCommand } from '../../domain/chat/message.js';
+import { type MessageCommand, type MessageEvent, type MessageState, message } from '../../domain/chat/message.js';
+import { type ThreadCommand, type ThreadEvent, type ThreadState, thread } from '../../domain/chat/thread.js';
+import { evolveOf, isRejection } from '../../domain/shared/index.js';
 
 export const NOON = 1_800_000_000_000;
 
@@ -133,33 +135,79 @@ export const unreact = (reaction: string, userId = BOB): MessageCommand => ({
   now: NOON + 5,
 });
 
-export const postReply = (content: string, author = BOB, replyId = `m.${content}`, now = NOON + 6): MessageCommand => ({
-  type: 'PostReply',
+export const postReply = (content: string, author = BOB, replyId = `m.${content}`, now = NOON + 6) => ({
+  type: 'AddReply' as const,
   messageId: 'm',
+  channelId: CHANNEL,
   replyId,
   author,
   body: saying(content),
+  quotedMessageId: null,
   now,
 });
-export const editReply = (replyId: string, content: string, by = BOB, edits = 0, now = NOON + 7): MessageCommand => ({
-  type: 'EditReply',
+export const removeReply = (replyId: string) => ({
+  type: 'RemoveReply' as const,
   messageId: 'm',
   replyId,
-  by,
-  edit: {
-    from: { body: saying(replyId.slice(2)), quotedMessageId: null },
-    to: { body: saying(content), quotedMessageId: null },
-    edits,
-  },
-  now,
-});
-export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand => ({
-  type: 'DeleteReply',
-  messageId: 'm',
-  replyId,
-  by,
   now: NOON + 8,
 });
+export const closeThread = (by = ADA) => ({
+  type: 'CloseThread' as const,
+  messageId: 'm',
+  channelId: CHANNEL,
+  by,
+  now: NOON + 9,
+});
+export const editReply = (replyId: string, content: string, by = BOB, now = NOON + 7): MessageCommand => ({
+  ...editMessage(content, by, now),
+  messageId: replyId,
+});
+export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand => ({
+  ...deleteMessage(by),
+  messageId: replyId,
+});
+
+/**
+ * Runs commands on messages and threads as the use cases do: a posted reply is added to its thread, and leaves it when it
+ * is deleted. What is refused changes nothing.
+ */
+export function runMessages(commands: readonly (MessageCommand | ThreadCommand)[]) {
+  const events: (MessageEvent | ThreadEvent)[] = [];
+  const messages = new Map<string, MessageState>();
+  const threads = new Map<string, ThreadState>();
+  const messageOf = (id: string) => messages.get(id) ?? message.initialState;
+  const threadFor = (id: string) => threads.get(id) ?? thread.initialState;
+
+  function runMessage(command: MessageCommand): boolean {
+    const outcome = message.decide(command, messageOf(command.messageId));
+    if (isRejection(outcome)) return false;
+    messages.set(command.messageId, outcome.reduce(evolveOf(message), messageOf(command.messageId)));
+    events.push(...outcome);
+    return outcome.length > 0;
+  }
+
+  function runThread(command: ThreadCommand): boolean {
+    const outcome = thread.decide(command, threadFor(command.messageId));
+    if (isRejection(outcome)) return false;
+    threads.set(command.messageId, outcome.reduce(evolveOf(thread), threadFor(command.messageId)));
+    events.push(...outcome);
+    return outcome.length > 0;
+  }
+
+  for (const command of commands) {
+    if (command.type === 'AddReply') {
+      const { replyId, messageId: _, ...post } = command;
+      if (runMessage({ ...post, type: 'PostMessage', messageId: replyId })) runThread(command);
+    } else if (command.type === 'RemoveReply' || command.type === 'CloseThread') {
+      runThread(command);
+    } else if (runMessage(command) && command.type === 'DeleteMessage') {
+      const { messageId: replyId, now } = command;
+      const messageId = parentOf(replyId);
+      if (messageId !== undefined) runThread({ type: 'RemoveReply', messageId, replyId, now });
+    }
+  }
+  return { events, messageOf, threadFor };
+}
 
 export const startConversation = (by = ADA, conversationId = DIRECT): StartConversation => ({
   type: 'StartConversation',
@@ -192,21 +240,20 @@ export const upload = (more: More<FileCommand, 'UploadFile'> = {}): FileCommand 
   ...more,
 });
 
-export const attach = (holderId: string, more: More<FileCommand, 'AttachFile'> = {}): FileCommand => ({
+export const attach = (messageId: string, more: More<FileCommand, 'AttachFile'> = {}): FileCommand => ({
   type: 'AttachFile',
   fileId: FILE,
   by: ADA,
-  holderId,
-  messageId: holderId.split('.')[0]!,
+  messageId,
   channelId: CHANNEL,
   now: NOON + 1,
   ...more,
 });
 
-export const detach = (holderId: string, now = NOON + 2): FileCommand => ({
+export const detach = (messageId: string, now = NOON + 2): FileCommand => ({
   type: 'DetachFile',
   fileId: FILE,
-  holderId,
+  messageId,
   now,
 });
 

@@ -53,8 +53,8 @@ const payloads: { readonly [type: string]: { readonly properties: Properties } }
   NEW_DM_MESSAGE: directMessage,
   UPDATE_DM_MESSAGE: directMessage,
   DELETE_DM_MESSAGE: object({ id: text, channelId: text, ...direct }),
-  NEW_THREAD_REPLY: object({ ...replyPayload, reply: schemas.reply }),
-  UPDATE_THREAD_REPLY: object(replyPayload),
+  NEW_THREAD_REPLY: object({ ...replyPayload, reply: schemas.reply }, { reactions }),
+  UPDATE_THREAD_REPLY: object(replyPayload, { reactions }),
   DELETE_THREAD_REPLY: object({
     id: text,
     threadId: text,

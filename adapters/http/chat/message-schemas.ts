@@ -110,22 +110,13 @@ export const messageFields = {
   createdAt: time,
   updatedAt: orNull('integer'),
 } as const;
-const message = object({ ...messageFields, reactions }, { threadMeta });
+const message = object({ ...messageFields, reactions }, { threadId: text, threadMeta });
 export const oneMessage = object({ message });
 export const messages = object({ messages: list(message) });
 export const reacted = object({ message: object({ id: text, channelId: text, reactions }) });
 
-export const replyFields = {
-  id: text,
-  threadId: text,
-  channelId: text,
-  author,
-  ...contentFields,
-  quotedMessageId: orNull('string'),
-  createdAt: time,
-  updatedAt: orNull('integer'),
-} as const;
-export const reply = object(replyFields);
+export const replyFields = { ...messageFields, threadId: text } as const;
+export const reply = object({ ...replyFields, reactions });
 export const replied = object({ reply, threadMeta });
 export const oneReply = object({ message: reply });
 export const replies = object({ replies: list(reply) });

@@ -2,7 +2,7 @@
 import type { History } from '../../../application/chat/messages/message-history.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
-import { parentOf, type Visibility } from '../../../application/chat/messages/visibility.js';
+import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { MAX_CHANGES } from '../../../domain/chat/message.js';
@@ -170,10 +170,9 @@ export function messageRoutes({
       const versions = await history(caller, id, request.ifPosition);
       if (isRejection(versions)) return versions;
       const reader = { caller, request, guards };
-      const message = parentOf(id) ?? id;
       const refusal = await recheckAccess(
         reader,
-        (user, position) => visibility.locate(user, message, position),
+        (user, position) => visibility.message(user, id, position),
         versions.position,
       );
       return refusal ?? sendJsonStream(request, versions, downloads, caller.userId);

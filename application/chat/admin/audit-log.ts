@@ -114,7 +114,7 @@ export function preserveActs(note: Audit['note'], derivation: Derivation): React
     const context = { ...causedBy(derivation, NAME, event), fingerprint: derivation.id(NAME, factId) };
     await note({ type: 'ActKept', data }, context, doneAt);
   }
-  const on = { MessageDeleted: preserveAct, ReplyDeleted: preserveAct, PasswordSet: preserveAct };
+  const on = { MessageDeleted: preserveAct, PasswordSet: preserveAct };
   return { name: NAME, retryInBackground: true, on };
 }
 

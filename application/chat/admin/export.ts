@@ -10,8 +10,8 @@ import { streamList } from '../../concurrency/index.js';
 import type { CommandContext, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
-import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
-import { messageView, replyView } from '../messages/message-view.js';
+import type { MessageRow, RowMapper } from '../messages/message-rows.js';
+import { type MessageSnapshot, messageView } from '../messages/message-view.js';
 import { userView } from '../people/users.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
@@ -31,7 +31,7 @@ interface ConversationRow {
 }
 
 const PAGE = 200;
-const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.audit'];
+const MODELS = ['chat.messages', 'chat.conversations', 'chat.audit'];
 
 export type Export = ReturnType<typeof createExport>;
 
@@ -73,18 +73,16 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
   }
 
   async function* messagesIn(roster: RosterState, channel: string): AsyncGenerator<readonly object[]> {
-    const found = readInPages<MessageRow>('chat.messages', { channel }, 'posted', (row) => row.posted.toBigInt());
-    for await (const page of found) {
-      for (const { message } of await opened.messages(channel, page)) {
-        yield [messageView(roster, message)];
-        if (message.thread) yield* repliesTo(roster, channel, message.id);
-      }
+    for await (const message of messagesOf(channel, { channel })) {
+      yield [messageView(roster, message)];
+      if (!message.thread) continue;
+      for await (const reply of messagesOf(channel, { parent: message.id })) yield [messageView(roster, reply)];
     }
   }
 
-  async function* repliesTo(roster: RosterState, channel: string, thread: string): AsyncGenerator<readonly object[]> {
-    const found = readInPages<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
-    for await (const page of found) yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
+  async function* messagesOf(channel: string, list: object): AsyncGenerator<MessageSnapshot> {
+    const found = readInPages<MessageRow>('chat.messages', list, 'posted', (row) => row.posted.toBigInt());
+    for await (const page of found) for (const { message } of await opened.messages(channel, page)) yield message;
   }
 
   /** Each conversation has a row per participant; only the first one's is exported. */

@@ -4,7 +4,7 @@ import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
 import type { ConversationEvent, RequestEvent } from '../../../domain/chat/conversation.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
-import type { MessageEvent } from '../../../domain/chat/message.js';
+import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
 import { userById } from '../../../domain/chat/roster.js';
 import type { ServerEvent } from '../../../domain/chat/server-settings.js';
@@ -19,7 +19,7 @@ import {
   type StreamControl,
 } from '../../subscription/index.js';
 import { conversationView } from '../channels/conversations.js';
-import { messageAfter, messageView, replyView, threadView } from '../messages/message-view.js';
+import { type MessageChange, messageAfter, messageView, postedReply, threadView } from '../messages/message-view.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import { channelMessage, deletionMessage, rosterOn } from './roster.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, snapshot, userKey } from './state.js';
@@ -108,7 +108,10 @@ export function isEntitled({ resource, message }: Delivery, now: ChatState, user
   return channel !== undefined && canSee(channel, { userId, isAdmin });
 }
 
-type Of<Type extends MessageEvent['type']> = RevealedEvent<ChatEvent<Type>>;
+type Of<Type extends MessageChange['type']> = RevealedEvent<ChatEvent<Type>>;
+
+/** Summary of a thread as of the event that is being delivered; null without replies. */
+export type DeliveredThread = (threadId: string) => Thread | null;
 
 /** Addresses a payload to everyone who may see it; direct messages also carry their participants. */
 function broadcast(state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] {
@@ -124,65 +127,73 @@ function broadcast(state: ChatState, channelId: string, type: string, payload: o
 const messageType = (what: 'NEW' | 'UPDATE' | 'DELETE', channelId: string) =>
   isDirect(channelId) ? `${what}_DM_MESSAGE` : `${what}_MESSAGE`;
 
-/** Events that hold the whole message. */
-function deliverMessage(
-  event: Of<'MessagePosted' | 'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
-  state: ChatState,
-): readonly Delivery[] {
-  const message = messageAfter(undefined, event);
-  if (event.erased || !message) return [];
-  const { channelId } = message;
-  const type = messageType(event.type === 'MessagePosted' ? 'NEW' : 'UPDATE', channelId);
-  return broadcast(state, channelId, type, messageView(state.roster, message));
-}
+function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, MessageChange>['on'] {
+  /** Events that hold the whole message. */
+  function deliverMessage(
+    event: Of<'MessagePosted' | 'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
+    state: ChatState,
+  ): readonly Delivery[] {
+    const message = messageAfter(undefined, event);
+    if (event.erased || !message) return [];
+    const { id, channelId } = message;
+    const parentMessageId = parentOf(id);
+    const isNew = event.type === 'MessagePosted';
+    if (parentMessageId === undefined) {
+      const thread = isNew ? null : deliveredThread(id);
+      const type = messageType(isNew ? 'NEW' : 'UPDATE', channelId);
+      return broadcast(state, channelId, type, messageView(state.roster, { ...message, thread }));
+    }
+    const thread = deliveredThread(parentMessageId);
+    // A new reply is delivered as its thread has it; without a summary the thread has been closed.
+    if (isNew || !thread) return [];
+    const threadMeta = threadView(state.roster, thread);
+    const payload = { ...messageView(state.roster, message), parentMessageId, threadMeta };
+    return broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
+  }
 
-function deliverReaction(
-  { type, data, erased }: Of<'ReactionAdded' | 'ReactionRemoved'>,
-  state: ChatState,
-): readonly Delivery[] {
-  if (erased) return [];
-  const { messageId, channelId, userId, secret } = data;
-  const name = type === 'ReactionAdded' ? 'NEW_REACTION' : 'DELETE_REACTION';
-  return broadcast(state, channelId, name, { messageId, channelId, userId, reaction: secret.reaction });
-}
+  function deliverReaction(
+    { type, data, erased }: Of<'ReactionAdded' | 'ReactionRemoved'>,
+    state: ChatState,
+  ): readonly Delivery[] {
+    const { messageId, channelId, userId, secret } = data;
+    const parent = parentOf(messageId);
+    if (erased || (parent !== undefined && !deliveredThread(parent))) return [];
+    const name = type === 'ReactionAdded' ? 'NEW_REACTION' : 'DELETE_REACTION';
+    return broadcast(state, channelId, name, { messageId, channelId, userId, reaction: secret.reaction });
+  }
 
-function deliverReply(
-  { type, data, erased }: Of<'ReplyPosted' | 'ReplyEdited'>,
-  state: ChatState,
-): readonly Delivery[] {
-  if (erased) return [];
-  const { messageId: threadId, replyId: id, channelId, author, createdAt, quotedMessageId } = data;
-  const updatedAt = 'editedAt' in data ? data.editedAt : null;
-  const snapshot = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
-  const reply = replyView(state.roster, { ...snapshot, body: data.secret });
-  const threadMeta = threadView(state.roster, data.thread);
-  const payload = { ...reply, parentMessageId: threadId, threadMeta };
-  return type === 'ReplyPosted'
-    ? broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...payload, reply })
-    : broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
-}
-
-const messagesOn: Audience<ChatState, MessageEvent>['on'] = {
-  MessagePosted: { deliver: deliverMessage },
-  MessageEdited: { deliver: deliverMessage },
-  MessagePinned: { deliver: deliverMessage },
-  MessageUnpinned: { deliver: deliverMessage },
-  MessageDeleted: {
-    deliver: ({ data: { messageId: id, channelId } }, state) =>
-      broadcast(state, channelId, messageType('DELETE', channelId), { id, channelId }),
-  },
-  ReactionAdded: { deliver: deliverReaction },
-  ReactionRemoved: { deliver: deliverReaction },
-  ReplyPosted: { deliver: deliverReply },
-  ReplyEdited: { deliver: deliverReply },
-  ReplyDeleted: {
-    deliver({ data: { messageId: threadId, replyId: id, channelId, thread } }, state) {
-      const threadMeta = thread && threadView(state.roster, thread);
-      const payload = { id, threadId, parentMessageId: threadId, channelId, threadMeta };
-      return broadcast(state, channelId, 'DELETE_THREAD_REPLY', payload);
+  return {
+    MessagePosted: { deliver: deliverMessage },
+    MessageEdited: { deliver: deliverMessage },
+    MessagePinned: { deliver: deliverMessage },
+    MessageUnpinned: { deliver: deliverMessage },
+    MessageDeleted: {
+      deliver: ({ data: { messageId: id, channelId } }, state) =>
+        parentOf(id) === undefined
+          ? broadcast(state, channelId, messageType('DELETE', channelId), { id, channelId })
+          : [],
     },
-  },
-};
+    ReactionAdded: { deliver: deliverReaction },
+    ReactionRemoved: { deliver: deliverReaction },
+    ReplyPosted: {
+      deliver({ data, erased }, state) {
+        if (erased) return [];
+        const { messageId: parentMessageId, channelId, thread } = data;
+        const reply = messageView(state.roster, postedReply(data));
+        const threadMeta = threadView(state.roster, thread);
+        return broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...reply, parentMessageId, threadMeta, reply });
+      },
+    },
+    ReplyRemoved: {
+      deliver({ data: { messageId: threadId, replyId: id, channelId, thread } }, state) {
+        const threadMeta = thread && threadView(state.roster, thread);
+        const payload = { id, threadId, parentMessageId: threadId, channelId, threadMeta };
+        return broadcast(state, channelId, 'DELETE_THREAD_REPLY', payload);
+      },
+    },
+    ThreadClosed: {},
+  };
+}
 
 const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
   ConversationRequested: {},
@@ -215,14 +226,14 @@ const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
   },
 };
 
-export const chat: Audience<ChatState, ChatEvent> = {
+export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatState, ChatEvent> => ({
   initialState,
   cursors: ({ reached }) => reached,
   snapshot,
   on: {
     ...rosterOn,
     ...channelsOn,
-    ...messagesOn,
+    ...messagesOn(deliveredThread),
     ...conversationsOn,
     ...settingsOn,
     ...presenceOn,
@@ -245,7 +256,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     ActKept: {},
     OAuthReturned: {},
   },
-};
+});
 
 export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   EVERYBODY,

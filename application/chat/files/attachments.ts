@@ -12,8 +12,8 @@ import type { Files } from './files.js';
 
 export type AttachedFiles = Pick<MessageContent, 'attachments' | 'images'>;
 
+/** A message or reply. */
 export interface AttachTarget {
-  readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
 }

@@ -3,7 +3,6 @@
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { findReply } from '../../../domain/chat/thread.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { ConfirmedClock, FileStore } from '../../ports/index.js';
 import { collectFailures } from '../../subscription/index.js';
@@ -38,17 +37,16 @@ export function createFileSweep({ handle, aggregates, rows, clock, context, file
     }
   }
 
-  async function stillContains({ messageId, holderId }: Holder, name: string): Promise<boolean> {
+  async function stillContains({ messageId }: Holder, name: string): Promise<boolean> {
     const { state, deleted } = await aggregates.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'active') return false;
-    if (holderId !== messageId) return findReply(state.replies, holderId) !== undefined;
     const { attachments, images } = state.body;
     return images.includes(name) || attachments.some(({ filename }) => filename === name);
   }
 
   async function findMissingHolders({ holders, name }: FileState): Promise<readonly string[]> {
     const missing: string[] = [];
-    for (const holder of holders) if (!(await stillContains(holder, name))) missing.push(holder.holderId);
+    for (const holder of holders) if (!(await stillContains(holder, name))) missing.push(holder.messageId);
     return missing;
   }
 

@@ -2,6 +2,7 @@
 
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
+import { parentOf } from '../../../domain/chat/events/messages.js';
 import type { FileCommand, ReleaseScope } from '../../../domain/chat/file.js';
 import { type KernelPorts, readForward } from '../../command/index.js';
 import {
@@ -26,8 +27,8 @@ export interface FileReactionPorts
   readonly fileStore: FileStore;
 }
 
-type Deleted = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'ChannelDeleted'>;
-type Edited = ChatEvent<'MessageEdited' | 'ReplyEdited'>;
+type Deleted = ChatEvent<'MessageDeleted' | 'ChannelDeleted'>;
+type Edited = ChatEvent<'MessageEdited'>;
 type Discarded = ChatEvent<'FileDiscarded'>;
 
 interface HolderRow {
@@ -68,10 +69,9 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
       await run({ type: 'ReleaseFile', fileId, scope, now: clock.now() }, event);
   }
 
-  async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
-    const replyId = 'replyId' in data ? data.replyId : undefined;
+  async function isSuperseded({ stream, revision, type }: RecordedEvent<Edited>): Promise<boolean> {
     for await (const page of readForward(log, stream, revision + 1))
-      if (page.some((later) => later.type === type && later.data.replyId === replyId)) return true;
+      if (page.some((later) => later.type === type)) return true;
     return false;
   }
 
@@ -83,17 +83,15 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
     const { data, erased } = await decryptEvent(catalog, event);
     if (erased) return;
     const { messageId, channelId, by, secret } = data;
-    const holderId = 'replyId' in data ? data.replyId : messageId;
     const attached = new Set(filesOf(secret));
     const before = new Set<string>();
-    for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
+    for await (const fileId of filesBy({ message: messageId }, event.position)) before.add(fileId);
     if (await isSuperseded(event)) return;
     const now = clock.now();
     // Includes files attached before: the reaction to an earlier edit may just have detached them.
-    for (const fileId of attached)
-      await run({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
+    for (const fileId of attached) await run({ type: 'AttachFile', fileId, by, messageId, channelId, now }, event);
     for (const fileId of before)
-      if (!attached.has(fileId)) await run({ type: 'DetachFile', fileId, holderId, now }, event);
+      if (!attached.has(fileId)) await run({ type: 'DetachFile', fileId, messageId, now }, event);
   }
 
   /** Destroys the key first, after which remaining copies are unreadable. */
@@ -107,11 +105,13 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
   return {
     name: NAME,
     on: {
-      MessageDeleted: (event) => release({ messageId: event.data.messageId }, { message: event.data.messageId }, event),
-      ReplyDeleted: (event) => release({ holderId: event.data.replyId }, { holder: event.data.replyId }, event),
+      async MessageDeleted(event) {
+        const { messageId } = event.data;
+        await release({ messageId }, { message: messageId }, event);
+        if (parentOf(messageId) === undefined) await release({ messageId }, { thread: messageId }, event);
+      },
       ChannelDeleted: (event) => release({ channelId: event.data.channelId }, { channel: event.data.channelId }, event),
       MessageEdited: syncAttachments,
-      ReplyEdited: syncAttachments,
       FileDiscarded: erase,
     },
   };

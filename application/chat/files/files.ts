@@ -4,7 +4,6 @@ import { type Content, fileSubject } from '../../../domain/chat/events/files.js'
 import { type FileEvent, type FileState, fileNotFound, type Holder } from '../../../domain/chat/file.js';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
-import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
@@ -142,8 +141,8 @@ export function createFiles(ports: FilePorts) {
     seen?: Position,
   ): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    // Loading a message with a long thread is slow. Skips channels the caller cannot see, and checks the uploader's own
-    // messages first, however often others have attached the file.
+    // Skips channels the caller cannot see, and checks the uploader's own messages first, however often others have
+    // attached the file.
     const known = new Map<string, boolean>();
     const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
     for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
@@ -155,17 +154,9 @@ export function createFiles(ports: FilePorts) {
     return false;
   }
 
-  async function canSeeHolder(
-    by: Caller,
-    { messageId, holderId }: Holder,
-    name: string,
-    seen?: Position,
-  ): Promise<boolean> {
+  async function canSeeHolder(by: Caller, { messageId }: Holder, name: string, seen?: Position): Promise<boolean> {
     const found = await visibility.message(by, messageId, seen);
-    if ('rejected' in found) return false;
-    const { body, replies } = found.state;
-    if (holderId !== messageId) return findReply(replies, holderId) !== undefined;
-    return body.attachments.some(({ filename }) => filename === name);
+    return !('rejected' in found) && found.state.body.attachments.some(({ filename }) => filename === name);
   }
 
   /** Undefined when the key was destroyed. */

@@ -4,14 +4,15 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { messageStream } from '../../../domain/chat/message.js';
+import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import { type EventLog, type Position, type RecordedEvent, UnavailableError, type Vault } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
-import { channelsAggregate } from '../aggregates.js';
+import { channelsAggregate, threadAggregate } from '../aggregates.js';
 
 export interface EraseReactionPorts
-  extends Pick<KernelPorts, 'handle' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock'> {
+  extends Pick<KernelPorts, 'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock'> {
   readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
 }
@@ -25,11 +26,35 @@ export const truncateDeletedMessages = ({
   on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
 });
 
+/** Erases the replies of a deleted message, and its thread but for the end, which refuses further replies. */
+export const eraseThreads = ({
+  aggregates,
+  log,
+}: Pick<EraseReactionPorts, 'aggregates' | 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
+  name: 'chat.erase-threads',
+  retryInBackground: true,
+  on: {
+    async MessageDeleted({ data: { messageId } }) {
+      const stream = threadStream(messageId);
+      const { state, revision } = await aggregates.reload(threadAggregate, stream);
+      if (revision < 0) return;
+      const ids = Array.from(state.replies, ([id]) => id);
+      for (let start = 0; start < ids.length; start += BATCH_SIZE)
+        await Promise.all(ids.slice(start, start + BATCH_SIZE).map((id) => log.tombstone(messageStream(id))));
+      await log.retain(stream, { maxCount: 1 });
+    },
+  },
+});
+
 const BATCH_SIZE = 200;
 const ERASE = 'chat.erase-channels';
 
 interface ErasableRow {
   readonly _id: string;
+  /** Of a message that has or had replies. */
+  readonly thread?: unknown;
+  /** Of a reply. */
+  readonly parent?: string;
   readonly posted: { toBigInt(): bigint };
 }
 
@@ -40,9 +65,11 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
   async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
     const { channelId } = event.data;
     await vault.destroy(channelSubject({ channelId }));
-    const lastErased = await tombstoneMessages(channelId, 0n, event.position);
-    // Another node may have posted to the channel before it saw the deletion.
-    await tombstoneMessages(channelId, lastErased, await head());
+    for (const list of ['channel', 'parentChannel'] as const) {
+      const lastErased = await tombstoneMessages({ [list]: channelId }, 0n, event.position);
+      // Another node may have posted to the channel before it saw the deletion.
+      await tombstoneMessages({ [list]: channelId }, lastErased, await head());
+    }
     const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
     const context = causedBy(derivation, ERASE, event);
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
@@ -50,19 +77,22 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
   }
 
   /**
-   * Tombstones the messages posted after a position, once the rows reflect `asOf`; returns the position of the last
+   * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns the position of the last
    * one.
    */
-  async function tombstoneMessages(channelId: string, after: Position, asOf: Position): Promise<Position> {
+  async function tombstoneMessages(list: object, after: Position, asOf: Position): Promise<Position> {
     if (!(await projectionProgress.wait('chat.messages', asOf)))
       throw new UnavailableError('read model chat.messages is behind the event log');
     for (let last = after; ; ) {
       const found = await rows.find<ErasableRow>('chat.messages', {
-        filter: { channel: channelId, posted: { $gt: last } },
+        filter: { ...list, posted: { $gt: last } },
         sort: { posted: 1 },
         limit: BATCH_SIZE,
       });
       await Promise.all(found.map(({ _id }) => log.tombstone(messageStream(_id))));
+      // Of each message with replies, once.
+      const threads = new Set(found.flatMap(({ _id, thread, parent }) => parent ?? (thread === undefined ? [] : _id)));
+      await Promise.all([...threads].map((id) => log.tombstone(threadStream(id))));
       last = found.at(-1)?.posted.toBigInt() ?? last;
       if (found.length < BATCH_SIZE) return last;
     }

@@ -1,4 +1,4 @@
-/** Reads messages and replies from MongoDB: pages, pins, single replies. Opens sealed content. */
+/** Reads messages and replies from MongoDB: pages and pins. Opens sealed content. */
 
 import {
   contentOf,
@@ -18,8 +18,10 @@ import {
   withRows,
 } from '../../consistency/index.js';
 import type { Position, Rows, Vault } from '../../ports/index.js';
-import type { MessageSnapshot, ReplySnapshot } from './message-view.js';
-import { parentOf, type Visibility } from './visibility.js';
+import type { MessageSnapshot } from './message-view.js';
+import type { Visibility } from './visibility.js';
+
+const MODEL = 'chat.messages';
 
 export interface RowMapperPorts {
   readonly rows: Rows;
@@ -31,25 +33,19 @@ interface PostedRow extends PositionedRow {
   readonly posted: { toBigInt(): bigint };
 }
 
-interface ContentRow extends PostedRow {
+export interface MessageRow extends PostedRow {
   readonly _id: string;
   readonly author: string;
   readonly createdAt: number;
   readonly updatedAt: number | null;
   readonly quotedMessageId: string | null;
   readonly secret: string;
-}
-
-export interface MessageRow extends ContentRow {
   readonly pinnedAt: number | null;
   readonly reactions?: readonly ReactionEntry[];
   /** More reactions are stored in separate rows. */
   readonly more?: true;
-  readonly thread?: Thread;
-}
-
-export interface ReplyRow extends ContentRow {
-  readonly thread: string;
+  /** Null when all replies were deleted. */
+  readonly thread?: Thread | null;
 }
 
 interface ReactionEntry {
@@ -74,7 +70,7 @@ export type RowMapper = ReturnType<typeof createRowMapper>;
 
 export function createRowMapper({ rows, vault }: RowMapperPorts) {
   /** Decrypts message bodies; empty where the key was destroyed. */
-  async function decrypt(channelId: string, found: readonly ContentRow[]): Promise<readonly MessageContent[]> {
+  async function decrypt(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageContent[]> {
     const secrets = found.map(({ secret }) => secret);
     const opened = await vault.openMany(messageSubject({ channelId }), secrets);
     return opened.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
@@ -101,7 +97,7 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
     const additional = new Map<string, ReactionEntry[]>();
     if (ids.length === 0) return additional;
     const query = { filter: { of: { $in: ids } }, sort: { _id: 1 as const } };
-    for (const { of, reactions = [] } of await rows.find<ReactionsRow>('chat.messages', query))
+    for (const { of, reactions = [] } of await rows.find<ReactionsRow>(MODEL, query))
       additional.set(of, [...(additional.get(of) ?? []), ...reactions]);
     return additional;
   }
@@ -126,21 +122,13 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
     );
   }
 
-  async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplySnapshot[]> {
-    const texts = await decrypt(channelId, found);
-    return found.map(({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
-      const reply = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
-      return { ...reply, body: texts[index]! };
-    });
-  }
-
-  return { messages, replies };
+  return { messages };
 }
 
 export interface PageQueryPorts extends Pick<KernelPorts, 'rows' | 'projectionProgress'> {
   readonly opened: RowMapper;
   readonly writePositions: WritePositions;
-  readonly visibility: Pick<Visibility, 'locateAny'>;
+  readonly visibility: Pick<Visibility, 'findAny'>;
 }
 
 /** The newest `limit` entries, or those just before one. */
@@ -158,8 +146,14 @@ export interface Page extends Consistency {
   readonly found: readonly MessageAt[];
 }
 
-type Model = 'chat.messages' | 'chat.replies';
-type ListFilter = { readonly [field: string]: string };
+/** Messages of a channel or conversation, or replies to a message. */
+export interface MessageList {
+  readonly channelId: string;
+  readonly threadId?: string | undefined;
+}
+
+const filterOf = ({ channelId, threadId }: MessageList) =>
+  threadId === undefined ? { channel: channelId } : { parent: threadId };
 
 const unknownBefore = rejection(
   'chat/unknown-before',
@@ -171,76 +165,44 @@ export type PageQueries = ReturnType<typeof createPageQueries>;
 
 export function createPageQueries({ rows, projectionProgress, opened, writePositions, visibility }: PageQueryPorts) {
   /** Waits until the rows include what the reader must see. Call it before reading a page and pass on the result. */
-  const awaitRows = (model: Model, channelId: string, seenByCaller?: Position) =>
-    awaitConsistent(projectionProgress, model, { lastAppend: writePositions.latest(channelId), seenByCaller });
+  const awaitRows = (channelId: string, seenByCaller?: Position) =>
+    awaitConsistent(projectionProgress, MODEL, { lastAppend: writePositions.latest(channelId), seenByCaller });
 
-  /** Position at which a page ends: of a message or reply, also a deleted one; undefined if it was never in the list. */
-  async function findEnd(model: Model, list: ListFilter, before: string): Promise<Position | undefined> {
-    const query = { filter: { _id: before, ...list }, limit: 1 };
+  /** Position at which a page ends: of a message, also a deleted one; undefined if it was never in the list. */
+  async function findEnd(list: MessageList, before: string): Promise<Position | undefined> {
+    const query = { filter: { _id: before, ...filterOf(list) }, limit: 1 };
     const find = async () => {
-      const [row] = await rows.find<Partial<PostedRow> & { readonly place?: PostedRow['posted'] }>(model, query);
+      const [row] = await rows.find<Partial<PostedRow> & { readonly place?: PostedRow['posted'] }>(MODEL, query);
       return (row?.posted ?? row?.place)?.toBigInt();
     };
     const end = await find();
     if (end !== undefined) return end;
     // The row may not be written yet; the log is authoritative.
-    const location = await visibility.locateAny(parentOf(before) ?? before);
-    if ('rejected' in location) return undefined;
-    await projectionProgress.wait(model, location.position);
+    const message = await visibility.findAny(before);
+    if ('rejected' in message) return undefined;
+    await projectionProgress.wait(MODEL, message.position);
     return find();
   }
 
-  async function readPage<Row extends PostedRow>(
-    model: Model,
-    list: ListFilter,
+  /** Shorter than `limit` only if there are no more. */
+  async function messages(
+    list: MessageList,
     { limit, before, end }: RangeWithEnd,
-  ): Promise<readonly Row[] | Rejection> {
-    const until = before === undefined ? undefined : (end ?? (await findEnd(model, list, before)));
+    freshness: Consistency,
+  ): Promise<Page | Rejection> {
+    const until = before === undefined ? undefined : (end ?? (await findEnd(list, before)));
     if (before !== undefined && until === undefined) return unknownBefore;
     const posted = until === undefined ? { $gt: 0n } : { $gt: 0n, $lt: until };
-    const found = await rows.find<Row>(model, { filter: { ...list, posted }, sort: { posted: -1 }, limit });
-    return found.toReversed();
-  }
-
-  /** Shorter than `limit` only if there are no more. */
-  async function messages(channelId: string, range: RangeWithEnd, freshness: Consistency): Promise<Page | Rejection> {
-    const found = await readPage<MessageRow>('chat.messages', { channel: channelId }, range);
-    if ('rejected' in found) return found;
-    return { found: await opened.messages(channelId, found), ...withRows(freshness, found) };
+    const query = { filter: { ...filterOf(list), posted }, sort: { posted: -1 as const }, limit };
+    const found = (await rows.find<MessageRow>(MODEL, query)).toReversed();
+    return { found: await opened.messages(list.channelId, found), ...withRows(freshness, found) };
   }
 
   async function pins(channelId: string, limit: number, freshness: Consistency): Promise<Page> {
     const filter = { pinnedIn: channelId, pinned: { $gt: 0n } };
-    const found = await rows.find<MessageRow>('chat.messages', { filter, sort: { pinned: -1 }, limit });
+    const found = await rows.find<MessageRow>(MODEL, { filter, sort: { pinned: -1 }, limit });
     return { found: await opened.messages(channelId, found), ...withRows(freshness, found) };
   }
 
-  async function replies(
-    channelId: string,
-    threadId: string,
-    range: Range,
-    freshness: Consistency,
-  ): Promise<(Consistency & { readonly replies: readonly ReplySnapshot[] }) | Rejection> {
-    const found = await readPage<ReplyRow>('chat.replies', { thread: threadId }, range);
-    if ('rejected' in found) return found;
-    return { replies: await opened.replies(channelId, found), ...withRows(freshness, found) };
-  }
-
-  async function replyRow(channelId: string, replyId: string, seen: Position): Promise<ReplyRow | undefined> {
-    if ((await awaitRows('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
-    return (await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId, posted: { $gt: 0n } }, limit: 1 }))[0];
-  }
-
-  /** A reply as of `seen` or later; also undefined while the rows are behind. */
-  async function reply(channelId: string, replyId: string, seen: Position): Promise<ReplySnapshot | undefined> {
-    const row = await replyRow(channelId, replyId, seen);
-    return row && (await opened.replies(channelId, [row]))[0];
-  }
-
-  /** Log position of an existing reply's post; also undefined while the rows are behind `seen`. */
-  async function replyPosted(channelId: string, replyId: string, seen: Position): Promise<Position | undefined> {
-    return (await replyRow(channelId, replyId, seen))?.posted.toBigInt();
-  }
-
-  return { awaitRows, messages, pins, replies, reply, replyPosted };
+  return { awaitRows, messages, pins };
 }

@@ -1,8 +1,9 @@
-/** Views of messages, replies and threads with current user names, and how events change a message. */
+/** Views of messages and threads with current user names, and how events change a message. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import type { MessageContent, Reactions, Thread } from '../../../domain/chat/events/messages.js';
+import { type MessageContent, parentOf, type Reactions, type Thread } from '../../../domain/chat/events/messages.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
+import type { ThreadEvent } from '../../../domain/chat/thread.js';
 import { ownEntry } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 
@@ -16,7 +17,7 @@ export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
   readonly lastReplyBy: AuthorView;
 }
 
-/** A message in its current state; `reactions` is null when unknown or very many. */
+/** A message or reply in its current state; `reactions` is null when unknown or very many. */
 export interface MessageSnapshot {
   readonly id: string;
   readonly channelId: string;
@@ -35,15 +36,9 @@ export interface MessageView
     Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly reactions?: Reactions;
+  /** Of a reply. */
+  readonly threadId?: string;
   readonly threadMeta?: ThreadView;
-}
-
-export interface ReplySnapshot extends Omit<MessageSnapshot, 'pinnedAt' | 'reactions' | 'thread'> {
-  readonly threadId: string;
-}
-
-export interface ReplyView extends Omit<ReplySnapshot, 'author' | 'body'>, Omit<MessageContent, 'botName'> {
-  readonly author: AuthorView;
 }
 
 export const authorView = (roster: RosterState, id: string): AuthorView => ({ id, userName: nameOf(roster, id) });
@@ -64,8 +59,10 @@ export function messageView(roster: RosterState, message: MessageSnapshot): Mess
   const { body, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
   const { content, attachments, images, mentions } = body;
   const { quotedMessageId, pinnedAt } = message;
+  const threadId = parentOf(id);
   return {
     id,
+    ...(threadId !== undefined && { threadId }),
     channelId,
     author: speakerView(roster, author, body),
     content,
@@ -81,21 +78,15 @@ export function messageView(roster: RosterState, message: MessageSnapshot): Mess
   };
 }
 
-export function replyView(roster: RosterState, reply: ReplySnapshot): ReplyView {
-  const { body, author, id, threadId, channelId, createdAt, updatedAt, quotedMessageId } = reply;
-  const { content, attachments, images, mentions } = body;
-  const by = authorView(roster, author);
-  const texts = { content, attachments, images, mentions };
-  return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };
-}
-
-export const postedMessage = ({
-  messageId: id,
-  secret: body,
-  ...rest
-}: ChatEvent<'MessagePosted'>['data']): MessageSnapshot => ({
+const posted = (
+  id: string,
+  { channelId, author, createdAt, quotedMessageId, secret: body }: ChatEvent<'MessagePosted' | 'ReplyPosted'>['data'],
+): MessageSnapshot => ({
   id,
-  ...rest,
+  channelId,
+  author,
+  createdAt,
+  quotedMessageId,
   body,
   updatedAt: null,
   pinnedAt: null,
@@ -103,13 +94,20 @@ export const postedMessage = ({
   thread: null,
 });
 
+export const postedMessage = (data: ChatEvent<'MessagePosted'>['data']): MessageSnapshot =>
+  posted(data.messageId, data);
+
+export const postedReply = (data: ChatEvent<'ReplyPosted'>['data']): MessageSnapshot => posted(data.replyId, data);
+
+export type MessageChange = MessageEvent | ThreadEvent;
+
 /**
- * The message after an event; undefined once deleted. Events that hold the whole message need no `before`; without it,
- * the others yield undefined.
+ * The message after an event about it or its thread; undefined once deleted. Without `before` only a post, and an event
+ * that holds the whole message, yield one: the latter without the thread.
  */
 export function messageAfter(
   before: MessageSnapshot | undefined,
-  event: RevealedEvent<MessageEvent>,
+  event: RevealedEvent<MessageChange>,
 ): MessageSnapshot | undefined {
   switch (event.type) {
     case 'MessagePosted':
@@ -117,10 +115,10 @@ export function messageAfter(
     case 'MessageEdited':
     case 'MessagePinned':
     case 'MessageUnpinned': {
-      const { messageId: id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread } = event.data;
+      const { messageId: id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId } = event.data;
       const { reactions, ...body } = event.data.secret;
-      const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread };
-      return { ...fields, body, reactions: reactions ?? before?.reactions ?? null };
+      const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
+      return { ...fields, reactions: reactions ?? before?.reactions ?? null, thread: before?.thread ?? null };
     }
     case 'MessageDeleted':
       return undefined;
@@ -131,8 +129,11 @@ export function messageAfter(
         before && { ...before, reactions: reactionsAfter(before.reactions ?? {}, secret.reaction, userId, event.type) }
       );
     }
-    default:
+    case 'ReplyPosted':
+    case 'ReplyRemoved':
       return before && { ...before, thread: event.data.thread };
+    case 'ThreadClosed':
+      return before;
   }
 }
 

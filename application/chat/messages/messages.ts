@@ -1,7 +1,13 @@
-/** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
+/** Use cases on messages in channels and direct conversations, and on replies: post, edit, delete, pin, react. */
 
-import { participantsOf } from '../../../domain/chat/events/channels.js';
-import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
+import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
+import {
+  EMPTY_CONTENT,
+  isMessageId,
+  type MessageContent,
+  parentOf,
+  type Thread,
+} from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageEvent,
@@ -12,21 +18,23 @@ import {
 } from '../../../domain/chat/message.js';
 import { mentionsOf } from '../../../domain/chat/names.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
-import { findReply, threadOf } from '../../../domain/chat/thread.js';
+import { type ThreadCommand, type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { WritePositions } from '../../consistency/index.js';
-import type { CommandContext, EventLog } from '../../ports/index.js';
-import { messageAggregate } from '../aggregates.js';
+import type { CommandContext, EventLog, Position } from '../../ports/index.js';
+import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
 import type { Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller, ChatPorts } from '../sign-in/authenticate.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
-import { isMessageId, parentOf, type Visibility } from './visibility.js';
+import type { ThreadSummaries } from './thread-summaries.js';
+import type { Visibility } from './visibility.js';
 
 export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'read'>;
   readonly visibility: Visibility;
+  readonly threads: Pick<ThreadSummaries, 'read'>;
   readonly prepareContent: PrepareContent;
   readonly uploads: Pick<Attachments, 'attach'>;
   readonly writePositions: WritePositions;
@@ -40,7 +48,7 @@ export interface MessageInput {
   readonly quotedMessageId?: string | null;
 }
 
-interface PreparedContent {
+export interface PreparedContent {
   readonly body: Partial<MessageContent>;
   readonly quotedMessageId?: string | null;
 }
@@ -67,10 +75,10 @@ export interface Success {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-const wholeMessage = (id: string, state: MessageState) => {
+const wholeMessage = (id: string, state: MessageState, thread: Thread | null) => {
   const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body } = state;
   const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
-  return { ...message, reactions: reactionsOf(state.reactions), thread: threadOf(state.replies) };
+  return { ...message, reactions: reactionsOf(state.reactions), thread };
 };
 
 export function createMessages(ports: MessagePorts) {
@@ -82,6 +90,7 @@ export function createMessages(ports: MessagePorts) {
     log,
     admission,
     visibility,
+    threads,
     prepareContent,
     uploads,
     writePositions,
@@ -108,8 +117,7 @@ export function createMessages(ports: MessagePorts) {
       body: { ...EMPTY_CONTENT, ...body },
       quotedMessageId,
     };
-    const target = { messageId, holderId: messageId, channelId };
-    const attachFiles = () => uploads.attach(author, target, body, context);
+    const attachFiles = () => uploads.attach(author, { messageId, channelId }, body, context);
     const outcome = await handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'MessagePosted' }>[];
@@ -124,8 +132,12 @@ export function createMessages(ports: MessagePorts) {
   async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
     if (isRejection(result)) return result;
     const { state: roster } = await admission.roster();
-    const message = messageView(roster, wholeMessage(messageId, result.state));
-    return { body: { message }, position: result.position };
+    const { isChanged, position } = result;
+    const isReply = parentOf(messageId) !== undefined;
+    // As of the event, so that a repetition gets the same answer.
+    const thread = isReply ? null : await threads.read(messageId, isChanged ? position : undefined);
+    const message = messageView(roster, wholeMessage(messageId, result.state, thread));
+    return { body: { message }, position };
   }
 
   async function run(
@@ -138,7 +150,7 @@ export function createMessages(ports: MessagePorts) {
     if (isRejection(outcome)) return outcome;
     const state = await outcome.state();
     writePositions.note(state.channelId, outcome.position);
-    return { state, position: outcome.position };
+    return { state, position: outcome.position, isChanged: outcome.events.length > 0 };
   }
 
   async function edit(caller: Caller, messageId: string, input: MessageInput, context: CommandContext) {
@@ -150,29 +162,74 @@ export function createMessages(ports: MessagePorts) {
     if ('rejected' in prepared) return prepared;
     const about = { messageId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditMessage' as const, ...about, ...prepared };
-    const target = { messageId, holderId: messageId, channelId };
-    const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
+    const attachFiles = () => uploads.attach(caller.userId, { messageId, channelId }, prepared.body, context);
     return respond(messageId, await run(messageId, command, context, attachFiles));
   }
 
-  /** Admins may delete any message, also in direct conversations of others. */
   async function remove(caller: Caller, messageId: string, context: CommandContext): Outcome<Success> {
+    const removed = await removeFromThread(caller, messageId, context);
+    return isRejection(removed) ? removed : { body: { success: true }, position: removed.position };
+  }
+
+  /**
+   * Deletes a message with its thread, or a reply; returns the summary that the thread of a reply has then. Admins may
+   * delete any message, also in direct conversations of others.
+   */
+  async function removeFromThread(
+    caller: Caller,
+    messageId: string,
+    context: CommandContext,
+  ): Promise<{ readonly position: Position; readonly thread: Thread | null } | Rejection> {
     const found = await (caller.isAdmin ? visibility.findAny(messageId) : visibility.message(caller, messageId));
     // The message may have been deleted by this very command, sent again.
-    if ('rejected' in found) return (await findEarlierRemoval(messageId, context)) ?? found;
+    const removed =
+      'rejected' in found
+        ? ((await findEarlierRemoval(messageId, context)) ?? found)
+        : await removeFound(caller, messageId, found.state, context);
+    if (isRejection(removed)) return removed;
+    const { position } = removed;
+    const parent = parentOf(messageId);
+    if (parent === undefined) return { position, thread: null };
+    const left = await changeThread(
+      { type: 'RemoveReply', messageId: parent, replyId: messageId, now: clock.now() },
+      context,
+    );
+    if (isRejection(left)) return { position, thread: null };
+    const [event] = left.events as readonly Extract<ThreadEvent, { type: 'ReplyRemoved' }>[];
+    if (!event) return { position, thread: await threads.read(parent) };
+    writePositions.note(event.data.channelId, left.position);
+    return { position: left.position, thread: event.data.thread };
+  }
+
+  async function removeFound(
+    caller: Caller,
+    messageId: string,
+    { author, channelId }: MessageState,
+    context: CommandContext,
+  ): Promise<{ readonly position: Position } | Rejection> {
+    if (author !== caller.userId && !caller.isAdmin) return notAuthor;
     const posted = await log.read(messageStream(messageId), { from: 0, limit: 1 });
     const [first] = typeof posted === 'string' ? [] : posted;
     if (!first) return messageNotFound;
-    const about = { messageId, by: caller, postedPosition: String(first.position), now: clock.now() };
-    const result = await run(messageId, { type: 'DeleteMessage', ...about }, context);
-    return isRejection(result) ? result : { body: { success: true }, position: result.position };
+    const now = clock.now();
+    const hasThread = parentOf(messageId) === undefined && !isDirect(channelId);
+    // Closed before the message is deleted, so that no reply is added afterwards.
+    const closed =
+      hasThread && (await changeThread({ type: 'CloseThread', messageId, channelId, by: caller.userId, now }, context));
+    const command = { type: 'DeleteMessage' as const, messageId, by: caller, now };
+    const result = await run(messageId, { ...command, postedPosition: String(first.position) }, context);
+    // The process manager of threads may have completed the deletion already.
+    const isCompleted = isRejection(result) && closed && !isRejection(closed);
+    return isCompleted ? admission.load(messageAggregate, messageStream(messageId)) : result;
+  }
+
+  function changeThread(command: ThreadCommand, { quota: _, ...context }: CommandContext) {
+    return handle(threadAggregate, threadStream(command.messageId), command, context);
   }
 
   async function findEarlierRemoval(messageId: string, context: CommandContext) {
     if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-    const previous = await idempotency.findResult(messageAggregate, messageStream(messageId), context);
-    if (!previous || isRejection(previous)) return previous;
-    return { body: { success: true as const }, position: previous.position };
+    return idempotency.findResult(messageAggregate, messageStream(messageId), context);
   }
 
   async function pin(type: 'PinMessage' | 'UnpinMessage', caller: Caller, messageId: string, context: CommandContext) {
@@ -199,7 +256,7 @@ export function createMessages(ports: MessagePorts) {
     return { body: { message }, position: result.position };
   }
 
-  return { post, postPrepared, edit, remove, pin, react };
+  return { post, postPrepared, edit, remove, removeFromThread, pin, react };
 }
 
 interface ContentPorts {
@@ -252,9 +309,7 @@ export function createContentPreparer({ admission, visibility, uploads }: Conten
 
   /** Whether the quoted message or reply is in the same channel and visible to the caller. */
   async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {
-    const parent = parentOf(quoted);
-    const found = await visibility.message(by, parent ?? quoted);
-    if ('rejected' in found || found.state.channelId !== channelId) return false;
-    return parent === undefined || findReply(found.state.replies, quoted) !== undefined;
+    const found = await visibility.message(by, quoted);
+    return !('rejected' in found) && found.state.channelId === channelId;
   }
 }

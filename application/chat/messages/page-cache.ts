@@ -1,15 +1,14 @@
 /** Caches pages of messages of channels and conversations, kept current by the live feed. Bounded in bytes. */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { messageEvents } from '../../../domain/chat/events/messages.js';
-import type { MessageEvent } from '../../../domain/chat/message.js';
+import { messageEvents, parentOf, threadEvents } from '../../../domain/chat/events/messages.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import { createPositionTracker, createWritePositions } from '../../consistency/index.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
 import type { MessageAt, Page, Range, RangeWithEnd } from './message-rows.js';
-import { messageAfter, messageView } from './message-view.js';
+import { type MessageChange, messageAfter, messageView } from './message-view.js';
 
 /** Messages per cached page at most; longer pages are read from MongoDB. */
 export const CACHED_PAGE_SIZE = 100;
@@ -41,7 +40,7 @@ interface CachedPage {
   rendered: { readonly limit: number; readonly json: string } | undefined;
 }
 
-type MessageUpdate = RevealedEvent<MessageEvent>;
+type MessageUpdate = RevealedEvent<MessageChange>;
 
 export type PageCache = ReturnType<typeof createPageCache>;
 
@@ -212,5 +211,8 @@ function apply(page: CachedPage, event: MessageUpdate): void {
   page.isWhole = false;
 }
 
-const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
-  ownEntry(messageEvents, event.type) !== undefined;
+/** Whether an event is about a message or its thread; those about single replies change no cached page. */
+function isMessageEvent(event: RevealedEvent<ChatEvent>): event is MessageUpdate {
+  if (!ownEntry(messageEvents, event.type) && !ownEntry(threadEvents, event.type)) return false;
+  return parentOf((event as MessageUpdate).data.messageId) === undefined;
+}

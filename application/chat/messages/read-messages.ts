@@ -6,7 +6,7 @@ import { type Consistency, maxPosition, type WritePositions } from '../../consis
 import type { Position } from '../../ports/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Page, PageQueries, Range } from './message-rows.js';
-import { messageView, replyView } from './message-view.js';
+import { messageView } from './message-view.js';
 import { CACHED_PAGE_SIZE, type PageCache } from './page-cache.js';
 
 export interface MessageReaderPorts {
@@ -80,33 +80,36 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
     const cached = isCurrent ? await renderCached(channelId, range, seen) : undefined;
     if (cached) return hasWaited ? cached : { ...cached, fromCache: true };
-    const awaitRows = (changedAt: Position) =>
-      pages.awaitRows('chat.messages', channelId, maxPosition(seen, changedAt));
+    const awaitRows = (changedAt: Position) => pages.awaitRows(channelId, maxPosition(seen, changedAt));
     const freshness = await awaitRows(pageCache.changedAt(channelId));
     // A page from the cache is not for those who must see more.
     return renderShared([channelId, limit, before, isCurrent], { reader, limit, seen, freshness }, async () => {
       if (!isCacheable || freshness.consistency)
-        return renderPage(await pages.messages(channelId, range, freshness), seen);
+        return renderPage(await pages.messages({ channelId }, range, freshness), seen);
       // An earlier job may have filled the cache meanwhile.
       const filled = isCurrent ? await renderCached(channelId, range, seen) : undefined;
       if (filled) return filled;
       const page = await pageCache.fill(channelId, range, async (whole, changedAt) =>
-        pages.messages(channelId, whole, await awaitRows(changedAt)),
+        pages.messages({ channelId }, whole, await awaitRows(changedAt)),
       );
       return renderPage('rejected' in page ? page : { ...page, found: page.found.slice(-limit) }, seen);
     });
   }
 
-  async function renderPage(page: Page | Rejection, seen: Position): Promise<RenderedPage | Rejection> {
+  async function renderPage(
+    page: Page | Rejection,
+    seen: Position,
+    name: 'messages' | 'replies' = 'messages',
+  ): Promise<RenderedPage | Rejection> {
     if ('rejected' in page) return page;
     const { found, ...freshness } = page;
     const names = await roster(seen);
     const views = found.map(({ message }) => messageView(names, message));
-    return { json: await serializeList('messages', views), ...freshness };
+    return { json: await serializeList(name, views), ...freshness };
   }
 
   async function pins(reader: Reader, channelId: string, seen = 0n): Promise<RenderedPage | Rejection> {
-    const freshness = await pages.awaitRows('chat.messages', channelId, seen);
+    const freshness = await pages.awaitRows(channelId, seen);
     /** Undefined when there are more pins than `limit`. */
     const renderPins = (limit: number) =>
       throttle(limit, reader, async () => {
@@ -123,16 +126,11 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     range: Range,
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
-    const freshness = await pages.awaitRows('chat.replies', channelId, seen);
+    const freshness = await pages.awaitRows(channelId, seen);
     const { limit, before } = range;
-    return renderShared([threadId, limit, before], { reader, limit, seen, freshness }, async () => {
-      const page = await pages.replies(channelId, threadId, range, freshness);
-      if ('rejected' in page) return page;
-      const { replies: found, ...rest } = page;
-      const names = await roster(seen);
-      const views = found.map((each) => replyView(names, each));
-      return { json: await serializeList('replies', views), ...rest };
-    });
+    return renderShared([threadId, limit, before], { reader, limit, seen, freshness }, async () =>
+      renderPage(await pages.messages({ channelId, threadId }, range, freshness), seen, 'replies'),
+    );
   }
 
   return { messages, pins, replies };

@@ -2,6 +2,7 @@
 
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
+import { parentOf } from '../../../domain/chat/events/messages.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
 import { type Rejection, rejection } from '../../../domain/shared/index.js';
@@ -11,7 +12,6 @@ import type { Position, ProjectionProgress } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import { speakerView } from '../messages/message-view.js';
 import { createPageThrottle, type Reader, type RenderedPage } from '../messages/read-messages.js';
-import { parentOf } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 
 /** Folded part of a word, and the users with names that contain it: all their messages match. */

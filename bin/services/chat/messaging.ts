@@ -20,6 +20,7 @@ import { maintainFileReferences } from '../../../application/chat/files/file-lif
 import { createFiles } from '../../../application/chat/files/files.js';
 import {
   eraseDeletedChannels,
+  eraseThreads,
   truncateDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
@@ -28,6 +29,8 @@ import { createContentPreparer, createMessages } from '../../../application/chat
 import { createPageCache } from '../../../application/chat/messages/page-cache.js';
 import { createMessageReader } from '../../../application/chat/messages/read-messages.js';
 import { createReplies } from '../../../application/chat/messages/replies.js';
+import { completeThreads } from '../../../application/chat/messages/thread-reaction.js';
+import type { ThreadSummaries } from '../../../application/chat/messages/thread-summaries.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createWritePositions } from '../../../application/consistency/index.js';
@@ -35,15 +38,11 @@ import type { FileStore } from '../../../application/ports/index.js';
 import { createSealedFiles } from '../../../application/secrets/index.js';
 import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
 import { files as fileRows } from '../../../projections/chat/files.js';
-import {
-  conversations as conversationRows,
-  messages as messageRows,
-  replies as replyRows,
-} from '../../../projections/chat/messages.js';
+import { conversations as conversationRows, messages as messageRows } from '../../../projections/chat/messages.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { AnnalsValues } from '../../settings.js';
 
-export const messagingProjections = [messageRows, replyRows, conversationRows, fileRows];
+export const messagingProjections = [messageRows, conversationRows, fileRows];
 
 const GRID_FS = 'chat_bytes';
 const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
@@ -62,10 +61,11 @@ export interface MessagingContext {
   readonly admission: Authentication;
   readonly guards: AuthGuards;
   readonly quotas: ChatQuotas;
+  readonly threads: ThreadSummaries;
   readonly metrics: Pick<Metrics, 'cache' | 'budget'>;
 }
 
-export function createMessaging({ kernel, admission, guards, fileStore, quotas, metrics }: MessagingContext) {
+export function createMessaging({ kernel, admission, guards, fileStore, quotas, threads, metrics }: MessagingContext) {
   const visibility = createVisibility({ ...kernel, admission });
   const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
   const filePorts = {
@@ -89,6 +89,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     ...kernel,
     admission,
     visibility,
+    threads,
     prepareContent,
     uploads: attachments,
     writePositions,
@@ -99,8 +100,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   const reading = createMessageReader({ admission, pages, pageCache, writePositions });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
-  const replies = createReplies({ ...ports, pages });
-  const history = createHistory({ ...ports, pages });
+  const replies = createReplies({ ...ports, messages });
+  const history = createHistory(ports);
   return {
     visibility,
     handlers: [pageCache.onEvent],
@@ -116,7 +117,13 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     encryptedFiles,
     findMissingFiles: createMissingBlobCheck(filePorts),
     attachments,
-    reactions: [truncateDeletedMessages(ports), eraseDeletedChannels(ports), maintainFileReferences(filePorts)],
+    reactions: [
+      truncateDeletedMessages(ports),
+      completeThreads(ports),
+      eraseThreads(ports),
+      eraseDeletedChannels(ports),
+      maintainFileReferences(filePorts),
+    ],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(filePorts) }],
     downloads: budgets.downloads,
     routes: [

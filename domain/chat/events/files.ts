@@ -17,7 +17,8 @@ const content = object({
 });
 export type Content = DataOf<typeof content>;
 
-const attachment = { fileId: id, messageId: id, holderId: id } as const;
+/** `messageId`: a message or reply. */
+const attachment = { fileId: id, messageId: id } as const;
 
 export const fileEvents = {
   FileUploaded: event(
@@ -44,10 +45,7 @@ export const fileEvents = {
       },
     },
   ),
-  /**
-   * Appended before the message that attaches the file, which alone proves the attachment. `holderId`: the message or
-   * reply.
-   */
+  /** Appended before the message that attaches the file, which alone proves the attachment. */
   FileAttached: event(object({ ...attachment, channelId: id, by: id, attachedAt: time })),
   /** The message was found to exist a day later. */
   FileKept: event(object({ fileId: id, keptAt: time })),

@@ -50,6 +50,19 @@ const thread = object({ replyCount: count, lastReplyAt: time, lastReplyBy: id, p
 /** Summary of a thread. `participants`: the first ones, if there are many. */
 export type Thread = DataOf<typeof thread>;
 
+/** The id of a reply contains that of its message, so that the thread is known without a lookup. */
+export const replyIdIn = (messageId: string, own: string): string => `${messageId}.${own}`;
+
+/** The message a reply belongs to; undefined for ids of messages. */
+export function parentOf(messageId: string): string | undefined {
+  const dot = messageId.indexOf('.');
+  return dot < 0 ? undefined : messageId.slice(0, dot);
+}
+
+/** Whether a text has the form of the id of a message or reply. */
+export const isMessageId = (text: string): boolean => /^[\w-]{22}(\.[\w-]{22})?$/.test(text);
+
+/** `messageId` may be that of a reply. */
 const message = { messageId: id, channelId: id } as const;
 
 /** The whole message after the event, so that consumers need no other event. */
@@ -61,17 +74,8 @@ const snapshot = {
   quotedMessageId: oneOf(id, none),
   updatedAt: oneOf(time, none),
   pinnedAt: oneOf(time, none),
-  thread: oneOf(thread, none),
   /** Null when there are very many reactions. */
   secret: object({ ...texts, reactions: oneOf(reactions, none) }, bot),
-} as const;
-
-const reply = {
-  ...message,
-  replyId: id,
-  author: id,
-  createdAt: time,
-  quotedMessageId: oneOf(id, none),
 } as const;
 
 const reaction = {
@@ -114,17 +118,24 @@ export const messageEvents = {
   ),
   ReactionAdded: event(object({ ...reaction, addedAt: time }), { sealed: sealedReaction }),
   ReactionRemoved: event(object({ ...reaction, removedAt: time }), { sealed: sealedReaction }),
-  ReplyPosted: event(object({ ...reply, thread, secret: body }), { sealed }),
-  ReplyEdited: event(object({ ...reply, by: id, editedAt: time, thread, secret: body }), { sealed }),
-  ReplyDeleted: event(
+} as const;
+
+/** `messageId` is the message that the replies belong to. */
+export const threadEvents = {
+  ReplyPosted: event(
     object({
       ...message,
       replyId: id,
       author: id,
-      by: id,
-      deletedAt: time,
-      /** Null when no replies remain. */
-      thread: oneOf(thread, none),
+      createdAt: time,
+      quotedMessageId: oneOf(id, none),
+      thread,
+      secret: body,
     }),
+    { sealed },
   ),
+  /** Null when no replies remain. */
+  ReplyRemoved: event(object({ ...message, replyId: id, removedAt: time, thread: oneOf(thread, none) })),
+  /** The message is being deleted, and takes no more replies. */
+  ThreadClosed: event(object({ ...message, by: id, closedAt: time })),
 } as const;

@@ -2,7 +2,7 @@
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position, Vault } from '../../../application/ports/index.js';
-import { messageSubject } from '../../../domain/chat/events/messages.js';
+import { messageSubject, parentOf } from '../../../domain/chat/events/messages.js';
 import { bloomFilterOf, foldText, ngramsOf } from '../../../domain/chat/text-search.js';
 import { longOf, type RowWrite } from '../../kernel/index.js';
 
@@ -80,10 +80,6 @@ export function textOf({ content, names = [], botName = '' }: Pick<Doc, 'content
   return text;
 }
 
-/** Message id of a reply's thread. */
-export const threadOf = (id: string): string | undefined =>
-  id.includes('.') ? id.slice(0, id.indexOf('.')) : undefined;
-
 /** Empty when the key was destroyed. */
 export async function openDocs(vault: Vault, { channel, docs }: Pick<BlockRow, 'channel' | 'docs'>): Promise<Doc[]> {
   const bytes = await vault.openBytes(subjectOf(channel), docs.buffer);
@@ -112,7 +108,7 @@ export async function writeOf(vault: Vault, block: Block): Promise<RowWrite> {
     size,
     isFull,
     ids: docs.map(({ id }) => id),
-    threads: unique(docs.flatMap(({ id }) => threadOf(id) ?? [])),
+    threads: unique(docs.flatMap(({ id }) => parentOf(id) ?? [])),
     authors: unique(docs.map(({ author }) => author)),
     docs: new Binary(sealed),
     ...(filter && { filter: new Binary(filter) }),

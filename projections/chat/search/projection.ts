@@ -2,7 +2,7 @@
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import type { MessageContent } from '../../../domain/chat/events/messages.js';
+import { type MessageContent, parentOf } from '../../../domain/chat/events/messages.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
 import { type Apply, type Build, longOf, type OwnProjection, type Row, type RowWrite } from '../../kernel/index.js';
 import {
@@ -14,26 +14,15 @@ import {
   idOf,
   openDocs,
   subjectOf,
-  threadOf,
   writeOf,
 } from './blocks.js';
 
-type Indexed = ChatEvent<
-  | 'MessagePosted'
-  | 'MessageEdited'
-  | 'MessageDeleted'
-  | 'ReplyPosted'
-  | 'ReplyEdited'
-  | 'ReplyDeleted'
-  | 'ChannelErased'
->;
+type Indexed = ChatEvent<'MessagePosted' | 'MessageEdited' | 'MessageDeleted' | 'ReplyPosted' | 'ChannelErased'>;
 const INDEXED: { readonly [Type in Indexed['type']]: true } = {
   MessagePosted: true,
   MessageEdited: true,
   MessageDeleted: true,
   ReplyPosted: true,
-  ReplyEdited: true,
-  ReplyDeleted: true,
   ChannelErased: true,
 };
 
@@ -47,7 +36,7 @@ const MAX_CACHED_CHANNELS = 500;
 /** Isolated, so that reading a channel never waits for indexing. */
 export const searchOf = (maxCachedChannels = MAX_CACHED_CHANNELS): OwnProjection => ({
   name: 'chat.search',
-  version: 4,
+  version: 5,
   types: Object.keys(INDEXED),
   isolated: true,
   open: (build) => open(build, maxCachedChannels),
@@ -56,7 +45,7 @@ export const searchOf = (maxCachedChannels = MAX_CACHED_CHANNELS): OwnProjection
 
 export const search = searchOf();
 
-type ContentEvent = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
+type ContentEvent = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted'>>;
 
 async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
   const { vault } = build;
@@ -90,13 +79,13 @@ async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
   }
 
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
-    MessagePosted: (event) => indexPost(event, event.data.messageId),
+    // Replies are indexed as their thread has them.
+    MessagePosted: async (event) =>
+      parentOf(event.data.messageId) === undefined ? indexPost(event, event.data.messageId) : undefined,
     ReplyPosted: (event) => indexPost(event, event.data.replyId),
     MessageEdited: (event) => indexEdit(event, event.data.messageId),
-    ReplyEdited: (event) => indexEdit(event, event.data.replyId),
     MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>
-      writer.change(channelId, { id, thread: true }, position),
-    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) => writer.change(channelId, { id }, position),
+      writer.change(channelId, { id, thread: parentOf(id) === undefined }, position),
     ChannelErased: ({ data: { channelId } }) => writer.forget(channelId),
   };
 
@@ -166,12 +155,12 @@ function startIndexWriter(build: Build, maxCachedChannels: number) {
    */
   async function change(
     channel: string,
-    { id, thread }: { readonly id: string; readonly thread?: true },
+    { id, thread }: { readonly id: string; readonly thread?: boolean },
     position: Position,
     to?: (doc: Doc) => Doc,
   ): Promise<void> {
     const isTarget = (doc: Doc) =>
-      (doc.id === id || (thread && threadOf(doc.id) === id)) && BigInt(doc.changed) < position;
+      (doc.id === id || (thread && parentOf(doc.id) === id)) && BigInt(doc.changed) < position;
     // The rows of blocks in memory may be outdated.
     const blocks = new Map(
       [...dirty.values()].filter((each) => each.channel === channel).map((each) => [each.id, each]),

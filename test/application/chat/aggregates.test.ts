@@ -1,13 +1,15 @@
 /** Aggregates seeded from the state of the relay read only the events that follow it. */
 import { expect } from 'chai';
 import { rosterAggregate, seedAggregatesFromRelay } from '../../../application/chat/aggregates.js';
-import { chat } from '../../../application/chat/audience/audience.js';
+import { chatAudience } from '../../../application/chat/audience/audience.js';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
 import { added, admin, renamed } from '../../support/chat-user-fixtures.js';
 import { starting } from '../../support/snapshot-spec.js';
+
+const chat = chatAudience(() => null);
 
 describe('aggregates seeded from the relay', () => {
   it('read only events after the seed, even where the feed delivered older ones before', async () => {

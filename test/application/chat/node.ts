@@ -2,8 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
+import { createThreadSummaries } from '../../../application/chat/messages/thread-summaries.js';
 import { createJoin } from '../../../application/chat/people/join.js';
 import { type Caller, createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
+import { createAggregateStore } from '../../../application/command/index.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
@@ -39,8 +41,9 @@ export async function startChatNode(
     projections: messagingProjections,
   });
   const log = { ...connected.log, ...between(connected.log) };
-  const { aggregates, appended, clock } = connected;
-  const kernel = { ...connected, log, ...commandsOf({ log, aggregates, clock, appended }) };
+  const { appended, clock, decryptEvent } = connected;
+  const aggregates = createAggregateStore(log, decryptEvent);
+  const kernel = { ...connected, log, aggregates, ...commandsOf({ log, aggregates, clock, appended }) };
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.ensureActive(messagingProjections, kernel.served, { signal });
@@ -53,6 +56,7 @@ export async function startChatNode(
     most = Math.max(most, ++finding);
     return kernel.rows.find<never>(...args).finally(() => finding--);
   };
+  const threads = createThreadSummaries({ log });
   const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
   const messaging = createMessaging({
     kernel: { ...kernel, rows: { find } },
@@ -61,6 +65,7 @@ export async function startChatNode(
     quotas: {} as never,
     metrics: { cache() {}, budget() {} },
     fileStore,
+    threads,
   });
   const common = { ...kernel, service: 'chat', logger: silentLogger, signal, reacted: () => {} };
   const begun = await kernel.head();
@@ -90,6 +95,7 @@ export async function startChatNode(
           if (!(event.type in catalog.events)) continue;
           aggregates.onEvent(event);
           const decrypted = await kernel.decryptEvent<ChatEvent>(catalog, event);
+          await threads.prepare(decrypted);
           for (const handle of messaging.handlers) handle(decrypted);
         }
       }

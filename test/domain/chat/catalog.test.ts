@@ -19,6 +19,7 @@ import {
   asUser,
   attach,
   BOB,
+  closeThread,
   createChannel,
   createWebhook,
   DIRECT,
@@ -36,6 +37,7 @@ import {
   react,
   release,
   review,
+  runMessages,
   startConversation,
   unpin,
   unreact,
@@ -97,7 +99,7 @@ const emitted: readonly DomainEvent[] = [
     deleteChannel(),
     eraseChannel(),
   ]).events,
-  ...specOf(message).run([
+  ...runMessages([
     postMessage('hello'),
     editMessage('hi'),
     pin(),
@@ -107,6 +109,7 @@ const emitted: readonly DomainEvent[] = [
     postReply('yes'),
     editReply('m.yes', 'no'),
     deleteReply('m.yes', asUser(BOB)),
+    closeThread(),
     deleteMessage(),
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,

@@ -22,13 +22,13 @@ const { given, run } = specOf(file);
 const givenCommands = (...commands: readonly FileCommand[]) => given(...run(commands).events);
 const DAY = UNATTACHED_MS;
 
-const attached = (holderId: string, messageId = holderId) => ({
+const attached = (messageId: string) => ({
   type: 'FileAttached' as const,
-  data: { fileId: FILE, messageId, holderId, channelId: CHANNEL, by: ADA, attachedAt: NOON + 1 },
+  data: { fileId: FILE, messageId, channelId: CHANNEL, by: ADA, attachedAt: NOON + 1 },
 });
-const detached = (holderId: string, detachedAt: number, messageId = holderId) => ({
+const detached = (messageId: string, detachedAt: number) => ({
   type: 'FileDetached' as const,
-  data: { fileId: FILE, messageId, holderId, detachedAt },
+  data: { fileId: FILE, messageId, detachedAt },
 });
 const discarded = (reason: 'unattached' | 'deleted', discardedAt: number) => ({
   type: 'FileDiscarded' as const,
@@ -43,7 +43,7 @@ describe('a file', () => {
 
   it('can be attached to a message and to a reply, once each', () => {
     givenCommands(upload()).when(attach('m')).then(attached('m'));
-    givenCommands(upload()).when(attach('m.r')).then(attached('m.r', 'm'));
+    givenCommands(upload()).when(attach('m.r')).then(attached('m.r'));
     givenCommands(upload(), attach('m'))
       .when(attach('m', { by: BOB }))
       .thenNothing();
@@ -105,15 +105,15 @@ describe('a file', () => {
   });
 
   it('is discarded with a reply that holds it, or with the parent of the reply', () => {
-    const discardedEvents = [detached('m.r', NOON + 3, 'm'), discarded('deleted', NOON + 3)];
+    const discardedEvents = [detached('m.r', NOON + 3), discarded('deleted', NOON + 3)];
     givenCommands(upload(), attach('m.r'))
       .when(release({ messageId: 'm' }))
       .then(...discardedEvents);
     givenCommands(upload(), attach('m.r'))
-      .when(release({ holderId: 'm.r' }))
+      .when(release({ messageId: 'm.r' }))
       .then(...discardedEvents);
-    givenCommands(upload(), attach('m.r'))
-      .when(release({ holderId: 'm' }))
+    givenCommands(upload(), attach('m'))
+      .when(release({ messageId: 'm.r' }))
       .thenNothing();
   });
 
@@ -169,7 +169,6 @@ describe('a file', () => {
       holders.map((holder) => attach(holder)),
       holders.map((holder) => detach(holder)),
       holders.map((messageId) => release({ messageId })),
-      holders.map((holderId) => release({ holderId })),
       fc.constant(release({ channelId: CHANNEL })),
       fc.tuple(fc.subarray(['m', 'm.r', 'n']), fc.nat(3)).map(([missing, days]) => review(missing, NOON + days * DAY)),
     );
@@ -179,7 +178,7 @@ describe('a file', () => {
         const end = events.findIndex(({ type }) => type === 'FileDiscarded');
         expect(end).to.be.oneOf([-1, events.length - 1]);
         expect(state.status).to.equal(end < 0 ? 'active' : 'discarded');
-        expect(new Set(state.holders.map(({ holderId }) => holderId)).size).to.equal(state.holders.length);
+        expect(new Set(state.holders.map(({ messageId }) => messageId)).size).to.equal(state.holders.length);
       }),
     );
   });

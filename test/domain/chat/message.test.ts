@@ -1,4 +1,4 @@
-/** Message rules: authorship, life cycle, reactions and threads. */
+/** Message rules: authorship, life cycle and reactions. */
 import { expect } from 'chai';
 import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
@@ -10,14 +10,11 @@ import {
   CHANNEL,
   DIRECT,
   deleteMessage,
-  deleteReply,
   editMessage,
-  editReply,
   NOON,
   POSTED,
   pin,
   postMessage,
-  postReply,
   react,
   saying,
   unpin,
@@ -50,7 +47,6 @@ describe('a message', () => {
   it('must have text, an attachment or an image', () => {
     given().when(postMessage(' \n\u200b\u2800')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
-    from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     for (const body of [
       { ...EMPTY_CONTENT, attachments: [attachment] },
       { ...EMPTY_CONTENT, images: ['1-a.png'] },
@@ -65,14 +61,13 @@ describe('a message', () => {
   });
 
   it('repeats its whole state when edited, pinned or unpinned', () => {
-    const history = [hello, react('+1'), postReply('yes'), pin()];
+    const history = [hello, react('+1'), pin()];
     const whole = {
       messageId: 'm',
       channelId: CHANNEL,
       author: ADA,
       createdAt: NOON,
       quotedMessageId: null,
-      thread: { replyCount: 1, lastReplyAt: NOON + 6, lastReplyBy: BOB, participants: [BOB] },
     };
     const reactions = { '+1': [BOB] };
     from(...history)
@@ -141,20 +136,10 @@ describe('a message', () => {
   });
 
   it('is not found before it is posted or after it is deleted', () => {
-    const commands = [
-      editMessage('hi'),
-      deleteMessage(),
-      pin(),
-      unpin(),
-      react('+1'),
-      unreact('+1'),
-      postReply('yes'),
-      editReply('m.yes', 'no'),
-      deleteReply('m.yes'),
-    ];
+    const commands = [editMessage('hi'), deleteMessage(), pin(), unpin(), react('+1'), unreact('+1')];
     for (const command of commands) {
       given().when(command).thenRejected('chat/message-not-found', { kind: 'not-found' });
-      from(hello, postReply('yes'), react('+1'), deleteMessage())
+      from(hello, react('+1'), deleteMessage())
         .when(command)
         .thenRejected('chat/message-not-found', { kind: 'not-found' });
     }
@@ -170,9 +155,9 @@ describe('a message', () => {
     from(hello, pin(), unpin()).when(unpin()).thenNothing();
   });
 
-  it('in a direct conversation cannot be pinned and has no thread', () => {
+  it('in a direct conversation cannot be pinned', () => {
     const direct = { ...hello, channelId: DIRECT };
-    for (const command of [pin(), unpin(), postReply('yes')])
+    for (const command of [pin(), unpin()])
       from(direct).when(command).thenRejected('chat/not-in-direct-messages', { kind: 'invalid' });
     expect(run([direct, react('+1'), editMessage('hi'), deleteMessage()]).events).to.have.length(4);
   });

@@ -3,10 +3,12 @@ import { expect } from 'chai';
 import { eventsRoute } from '../../../adapters/http/chat/events.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
-import { chat } from '../../../application/chat/audience/audience.js';
+import { chatAudience } from '../../../application/chat/audience/audience.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { Session } from '../../../domain/chat/session.js';
 import { head, record, types } from '../../support/toy-service.js';
+
+const chat = chatAudience(() => null);
 
 const caller = {
   userId: 'ada',

@@ -3,6 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { ask, EventStream, type Frame, type Member } from '../../support/http-spec.js';
+import { random } from '../../support/random.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
 type Any = any;
@@ -20,14 +21,6 @@ interface Known {
 }
 
 const NAMES = ['admin', 'ada', 'bob', 'cyd'] as const;
-/** A seeded generator, so that failures can be reproduced. */
-function random(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 describe("property of the chat's event stream", function () {
   this.timeout(120_000);

@@ -16,12 +16,12 @@ const row = (due?: number, more: object = {}) => ({
   ...(due !== undefined && { due }),
   ...more,
 });
-const holderRow = (holder: string, message = holder) => ({
-  _id: `${FILE} ${holder}`,
+const holderRow = (message: string, more: object = {}) => ({
+  _id: `${FILE} ${message}`,
   file: FILE,
-  holder,
   message,
   channel: CHANNEL,
+  ...more,
 });
 
 describe('the rows of files', function () {
@@ -35,7 +35,8 @@ describe('the rows of files', function () {
   });
 
   it('contain the holders, and no due time after a review found them', async () => {
-    await given(...eventsOf(attach('m'), attach('n.r'))).thenRows(row(NOON + 1), holderRow('m'), holderRow('n.r', 'n'));
+    const reply = holderRow('n.r', { thread: 'n' });
+    await given(...eventsOf(attach('m'), attach('n.r'))).thenRows(row(NOON + 1), holderRow('m'), reply);
     const later = NOON + 2 * UNATTACHED_MS;
     await given(...eventsOf(attach('m'), review([], later))).thenRows(row(), holderRow('m'));
   });
@@ -56,14 +57,14 @@ describe('the rows of files', function () {
     const commands = fc.oneof(
       holders.map((holder) => attach(holder)),
       holders.map((holder) => detach(holder)),
-      holders.map((holderId) => release({ holderId })),
+      holders.map((messageId) => release({ messageId })),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(commands, { maxLength: 12 }), async (tried) => {
         const { events, state } = run([upload(), ...tried]);
         const rows = await given(...events).rows();
-        const holdersInRows = rows.flatMap(({ holder }) => (holder === undefined ? [] : [holder])).sort();
-        expect(holdersInRows).to.deep.equal(state.holders.map(({ holderId }) => holderId).sort());
+        const holdersInRows = rows.flatMap(({ message }) => (message === undefined ? [] : [message])).sort();
+        expect(holdersInRows).to.deep.equal(state.holders.map(({ messageId }) => messageId).sort());
       }),
       { numRuns: 15 },
     );

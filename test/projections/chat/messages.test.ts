@@ -6,8 +6,8 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationSubject } from '../../../domain/chat/events/channels.js';
 import { type MessageCommand, type MessageEvent, message, messageStream } from '../../../domain/chat/message.js';
-import { threadOf } from '../../../domain/chat/thread.js';
-import { conversations, messages, replies } from '../../../projections/chat/messages.js';
+import { type ThreadCommand, type ThreadEvent, threadOf, threadStream } from '../../../domain/chat/thread.js';
+import { conversations, messages } from '../../../projections/chat/messages.js';
 import {
   ADA,
   asUser,
@@ -24,6 +24,7 @@ import {
   postMessage,
   postReply,
   react,
+  runMessages,
   saying,
   startConversation,
   unpin,
@@ -40,15 +41,15 @@ const ended: ChatEvent<'ChannelErased'> = {
   data: { channelId: CHANNEL, erasedAt: NOON },
 };
 
-type RowEvent = MessageEvent | ChatEvent<'ChannelErased' | 'ConversationStarted'>;
-const streamOf = ({ data }: RowEvent) =>
+type RowEvent = MessageEvent | ThreadEvent | ChatEvent<'ChannelErased' | 'ConversationStarted'>;
+const streamOf = ({ type, data }: RowEvent) =>
   'messageId' in data
-    ? messageStream(data.messageId)
+    ? (type.startsWith('Reply') ? threadStream : messageStream)(data.messageId)
     : 'conversationId' in data
       ? conversationSubject(data.conversationId)
       : 'chat.channels-main';
 const hello = postMessage('hello');
-const eventsOf = (...commands: readonly MessageCommand[]) => run([hello, ...commands]).events;
+const eventsOf = (...commands: readonly (MessageCommand | ThreadCommand)[]) => runMessages([hello, ...commands]).events;
 const row = {
   _id: 'm',
   channel: CHANNEL,
@@ -68,9 +69,11 @@ describe('the rows of messages', function () {
 
   it('contain content, channel and position', () => given(...eventsOf()).thenRows(row));
 
-  it('are indexed by channel in log order, by pin, and by message for further reactions', () => {
+  it('are indexed by channel or thread in log order, by pin, and by message for further reactions', () => {
     expect(messages.indexes).to.deep.equal([
       { key: { channel: 1, posted: 1 } },
+      { key: { parent: 1, posted: 1 }, sparse: true },
+      { key: { parentChannel: 1, posted: 1 }, sparse: true },
       { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
       { key: { of: 1 }, sparse: true },
     ]);
@@ -87,10 +90,12 @@ describe('the rows of messages', function () {
 
   it('contain the thread summary of the last event', async () => {
     const thread = { replyCount: 1, lastReplyAt: NOON + 6, lastReplyBy: BOB, participants: [BOB] };
-    await given(...eventsOf(postReply('yes'))).thenRows({ ...row, thread });
-    const both = eventsOf(postReply('yes'), postReply('no', CYD), deleteReply('m.no', asUser(CYD)));
-    await given(...both).thenRows({ ...row, thread });
-    await given(...eventsOf(postReply('yes'), deleteReply('m.yes'))).thenRows(row);
+    const parentIn = async (...commands: readonly (MessageCommand | ThreadCommand)[]) =>
+      (await given(...eventsOf(...commands)).rows())[0];
+    expect(await parentIn(postReply('yes'))).to.deep.equal({ ...row, thread });
+    const both = [postReply('yes'), postReply('no', CYD), deleteReply('m.no', asUser(CYD))];
+    expect(await parentIn(...both)).to.deep.equal({ ...row, thread });
+    expect(await parentIn(postReply('yes'), deleteReply('m.yes'))).to.deep.equal({ ...row, thread: null });
   });
 
   it('are reduced to their position on deletion, and deleted with their channel', async () => {
@@ -140,7 +145,7 @@ describe('the rows of messages', function () {
 
   const who = fc.constantFrom(ADA, BOB, CYD);
   const sign = fc.constantFrom('+1', '-1', 'x', 'y', 'z');
-  const command: fc.Arbitrary<MessageCommand> = fc.oneof(
+  const command: fc.Arbitrary<MessageCommand | ThreadCommand> = fc.oneof(
     fc.tuple(fc.constantFrom('a', 'b'), who).map(([text, by]) => editMessage(text, by)),
     who.map((by) => pin(by)),
     who.map((by) => unpin(by)),
@@ -152,11 +157,14 @@ describe('the rows of messages', function () {
 
   it('equal the state of the decider after any commands', async () => {
     const property = fc.asyncProperty(fc.array(command, { maxLength: 80 }), async (commands) => {
-      const { events, state } = run([hello, ...commands]);
-      const rows = await given(...events).rows();
-      const [first] = rows;
+      const { events, messageOf, threadFor } = runMessages([hello, ...commands]);
+      const all = await given(...events).rows();
+      const state = messageOf('m');
+      const [first] = all;
+      // Without those of replies.
+      const rows = all.filter(({ channel }) => channel !== undefined);
       expect(first).to.deep.include({ pinnedAt: state.pinnedAt, updatedAt: state.updatedAt });
-      expect(first?.thread ?? null).to.deep.equal(threadOf(state.replies));
+      expect(first?.thread ?? null).to.deep.equal(threadOf(threadFor('m')));
       const known = [...state.reactions.byReaction.values()]
         .flatMap(({ sign: number, by }) => by.map((each) => ({ ...each, sign: number })))
         .sort((a, b) => a.place - b.place);
@@ -171,41 +179,47 @@ describe('the rows of messages', function () {
 
 describe('the rows of replies', function () {
   this.timeout(120_000);
-  const { given } = projectionSpec(replies, streamOf);
+  const { given } = projectionSpec(messages, streamOf);
   const reply = {
     _id: 'm.yes',
-    thread: 'm',
-    channel: CHANNEL,
-    posted: at(1),
-    place: at(1),
+    parent: 'm',
+    parentChannel: CHANNEL,
+    posted: at(2),
+    place: at(2),
     author: BOB,
     createdAt: NOON + 6,
     updatedAt: null,
+    pinnedAt: null,
     quotedMessageId: null,
     secret: sealed(saying('yes')),
   };
 
-  it('contain content and edits', async () => {
-    await given(...eventsOf(postReply('yes'))).thenRows(reply);
-    await given(...eventsOf(postReply('yes'), editReply('m.yes', 'no'))).thenRows({
-      ...reply,
-      updatedAt: NOON + 7,
-      secret: sealed(saying('no')),
-    });
-  });
+  const replyRows = async (...commands: readonly (MessageCommand | ThreadCommand)[]) =>
+    (await given(...eventsOf(...commands)).rows()).filter(({ _id }) => _id !== 'm');
 
-  it('are indexed by message in log order', () => {
-    expect(replies.indexes).to.deep.include({ key: { thread: 1, posted: 1 } });
+  it('contain content, edits and reactions', async () => {
+    expect(await replyRows(postReply('yes'))).to.deep.equal([reply]);
+    const changes = [editReply('m.yes', 'no'), { ...react('+1'), messageId: 'm.yes' }];
+    expect(await replyRows(postReply('yes'), ...changes)).to.deep.equal([
+      {
+        ...reply,
+        updatedAt: NOON + 7,
+        secret: sealed({ ...saying('no'), reactions: {} }),
+        reactions: [{ place: 0, sign: 0, userId: BOB, secret: sealed({ reaction: '+1' }) }],
+      },
+    ]);
   });
 
   it('are reduced or deleted with the reply, its message and its channel', async () => {
     const history = [postReply('yes'), postReply('no', CYD)];
-    const rows = await given(...eventsOf(...history, deleteReply('m.yes'))).rows();
+    const many = Array.from({ length: 40 }, (_, n) => ({ ...react('+1', `u${n}`), messageId: 'm.no' }));
+    const rows = await replyRows(...history, deleteReply('m.yes'));
     expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no', 'm.yes']);
-    expect(rows[1]).to.deep.equal({ _id: 'm.yes', thread: 'm', channel: CHANNEL, place: at(1) });
-    await given(...eventsOf(...history, deleteReply('m.yes'), deleteMessage())).thenNoRows();
+    expect(rows[1]).to.deep.equal({ _id: 'm.yes', parent: 'm', parentChannel: CHANNEL, place: at(2) });
+    expect(await replyRows(...history, ...many)).to.have.length(3);
+    expect(await replyRows(...history, ...many, deleteReply('m.yes'), deleteMessage())).to.deep.equal([]);
     await given(...eventsOf(...history, deleteReply('m.yes')), ended).thenNoRows();
-    await given(...eventsOf(...history), ended).thenNoRows();
+    await given(...eventsOf(...history, ...many), ended).thenNoRows();
   });
 });
 

@@ -1,7 +1,7 @@
 /** Who receives which chat event, live and after resuming, tested without a socket. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
-import { chat, endStreams, isEntitled, streamKeysOf } from '../../../../application/chat/audience/audience.js';
+import { chatAudience, endStreams, isEntitled, streamKeysOf } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
 import type { LiveEvent } from '../../../../application/subscription/live-feed.js';
 import type { ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
@@ -26,6 +26,7 @@ import {
   postMessage,
   postReply,
   react,
+  runMessages,
   unpin,
   unreact,
   updateChannel,
@@ -50,7 +51,7 @@ const ROOT = 'root'.padEnd(22, '0');
 const HOUR = 3_600_000;
 
 /** One event of each kind that a message, its reactions and its thread can have. */
-const talk = specOf(message).run([
+const talk = runMessages([
   postMessage('hello'),
   editMessage('hi'),
   pin(),
@@ -62,6 +63,7 @@ const talk = specOf(message).run([
   deleteReply('m.reply'),
   deleteMessage(),
 ]).events;
+const chat = chatAudience(() => ({ replyCount: 1, lastReplyAt: NOON, lastReplyBy: BOB, participants: [BOB] }));
 const newTopic = updateChannel({ topic: 'about' });
 const TALK_TYPES = [
   'NEW_MESSAGE',

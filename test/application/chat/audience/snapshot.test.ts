@@ -1,7 +1,7 @@
 /** The chat audience restores its state at any position of the log, from a snapshot and the tail. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ChatState, chat } from '../../../../application/chat/audience/audience.js';
+import { type ChatState, chatAudience } from '../../../../application/chat/audience/audience.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { audienceFold } from '../../../../application/subscription/audience.js';
 import { eventCount } from '../../../../application/subscription/stream-cursors.js';
@@ -40,6 +40,8 @@ import {
 } from '../../../support/chat-user-fixtures.js';
 import { specOf } from '../../../support/decider-spec.js';
 import { interleaved, type Step, starting } from '../../../support/snapshot-spec.js';
+
+const chat = chatAudience(() => null);
 
 const people: readonly ChatEvent[] = [
   admin(ADA),

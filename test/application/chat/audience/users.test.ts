@@ -1,6 +1,6 @@
 /** What users receive about other users and about their direct messages. */
 import { expect } from 'chai';
-import { chat } from '../../../../application/chat/audience/audience.js';
+import { chatAudience } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
 import { routeEvent } from '../../../../application/subscription/audience.js';
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
@@ -30,6 +30,8 @@ import {
 } from '../../../support/chat-user-fixtures.js';
 import { specOf } from '../../../support/decider-spec.js';
 import { eventAt } from '../../../support/memory-ports.js';
+
+const chat = chatAudience(() => null);
 
 const PEOPLE = [admin('root'), added(ADA), added(BOB)];
 const EVERYBODY = ['everybody'];

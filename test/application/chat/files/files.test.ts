@@ -169,7 +169,7 @@ describe('files of the chat', function () {
 
   it('are deleted after a day if the message they were attached to was never posted', async () => {
     const file = await upload();
-    const holding = { holderId: 'm'.repeat(22), messageId: 'm'.repeat(22), channelId };
+    const holding = { messageId: 'm'.repeat(22), channelId };
     const attachment = { filename: file.filename, originalName: '', contentType: '', size: 0 };
     expect(await node.uploads.attach(ada.userId, holding, { attachments: [attachment] }, context())).to.equal(
       undefined,

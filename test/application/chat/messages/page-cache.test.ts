@@ -58,8 +58,8 @@ describe('the cached newest page of a channel', function () {
   /** The page as the read model has it, once projections have caught up. */
   async function rows(at: string, limit = 50) {
     const pages = createPageQueries({ ...node.kernel, ...node, writePositions: createWritePositions() });
-    const current = await pages.awaitRows('chat.messages', at, await node.kernel.head());
-    const { found } = accepted(await pages.messages(at, { limit }, current));
+    const current = await pages.awaitRows(at, await node.kernel.head());
+    const { found } = accepted(await pages.messages({ channelId: at }, { limit }, current));
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
   }

@@ -36,7 +36,9 @@ describe('deletion in the chat', function () {
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
   const rowsOf = (channelId: string) =>
     Promise.all(
-      ['chat.messages', 'chat.replies'].map((each) => node.kernel.rows.find(each, { filter: { channel: channelId } })),
+      [{ channel: channelId }, { parentChannel: channelId }].map((filter) =>
+        node.kernel.rows.find('chat.messages', { filter }),
+      ),
     );
   const read = (messageId: string) => node.kernel.log.read(messageStream(messageId));
 

@@ -76,6 +76,7 @@ function simulate(acts: readonly Act[]): { readonly events: Said[]; readonly exi
         const id = `${parent.id}.r${index}`;
         const data = { messageId: parent.id, replyId: id, thread, ...common };
         events.push({ type: 'ReplyPosted', data });
+        events.push({ type: 'MessagePosted', data: { messageId: id, ...common } });
         existing.push({ id, place: channelId, author, content, parent: parent.id });
       } else {
         const id = `m${index}`;
@@ -86,38 +87,19 @@ function simulate(acts: readonly Act[]): { readonly events: Said[]; readonly exi
     }
     const one = existing[each.which % Math.max(1, existing.length)];
     if (!one) continue;
-    const { id, place: channelId, author, parent } = one;
+    const { id, place: channelId, author } = one;
     const about = { channelId, author, by: author };
     if (each.act === 'delete') {
-      const ids = { messageId: parent ?? id, deletedAt: createdAt, postedPosition: '1' };
-      if (parent) events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
-      else events.push({ type: 'MessageDeleted', data: { ...ids, ...about } });
+      const data = { messageId: id, deletedAt: createdAt, postedPosition: '1', ...about };
+      events.push({ type: 'MessageDeleted', data });
       existing = existing.filter((other) => other.id !== id && other.parent !== id);
       continue;
     }
     one.content = each.words.map((word) => WORDS[word]).join(' ');
     const secret = { ...EMPTY_CONTENT, content: one.content };
     const times = { createdAt: NOON, quotedMessageId };
-    if (parent) {
-      const data = {
-        messageId: parent,
-        replyId: id,
-        ...about,
-        ...times,
-        editedAt: createdAt,
-        thread,
-        secret,
-      };
-      events.push({ type: 'ReplyEdited', data });
-    } else {
-      const rest = {
-        updatedAt: createdAt,
-        pinnedAt: null,
-        thread: null,
-        secret: { ...secret, reactions: {} },
-      };
-      events.push({ type: 'MessageEdited', data: { messageId: id, ...about, ...times, ...rest } });
-    }
+    const rest = { updatedAt: createdAt, pinnedAt: null, secret: { ...secret, reactions: {} } };
+    events.push({ type: 'MessageEdited', data: { messageId: id, ...about, ...times, ...rest } });
   }
   return { events, existing };
 }
@@ -280,7 +262,7 @@ describe('the search index', function () {
     const edits = existing.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
       const times = { createdAt: NOON, updatedAt: NOON + at, pinnedAt: null, quotedMessageId: null };
       const secret = { ...EMPTY_CONTENT, content: `${long} ${at}`, reactions: {} };
-      const data = { messageId: id, channelId, author, by: author, ...times, thread: null, secret };
+      const data = { messageId: id, channelId, author, by: author, ...times, secret };
       return { type: 'MessageEdited', data };
     });
     const all = await index.recorded([...events, ...edits]);

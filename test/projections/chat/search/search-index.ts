@@ -12,15 +12,7 @@ import { search } from '../../../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../../../projections/chat/search/reader.js';
 import { type Apply, collectionName } from '../../../../projections/kernel/projection.js';
 
-export type Said = ChatEvent<
-  | 'MessagePosted'
-  | 'MessageEdited'
-  | 'MessageDeleted'
-  | 'ReplyPosted'
-  | 'ReplyEdited'
-  | 'ReplyDeleted'
-  | 'ChannelErased'
->;
+export type Said = ChatEvent<'MessagePosted' | 'MessageEdited' | 'MessageDeleted' | 'ReplyPosted' | 'ChannelErased'>;
 
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;

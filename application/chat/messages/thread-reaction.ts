@@ -1,0 +1,71 @@
+/** Process manager that completes posts and deletions of replies, and deletions of threads, that a crash interrupted. */
+
+import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import { parentOf } from '../../../domain/chat/events/messages.js';
+import { messageStream } from '../../../domain/chat/message.js';
+import { threadStream } from '../../../domain/chat/thread.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { EventLog, RecordedEvent } from '../../ports/index.js';
+import { completing, type Reaction } from '../../subscription/index.js';
+import { messageAggregate, threadAggregate } from '../aggregates.js';
+import { addReply } from './replies.js';
+
+export interface ThreadReactionPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'decryptEvent' | 'clock'> {
+  readonly log: Pick<EventLog, 'read' | 'tombstone'>;
+}
+
+type Event = ChatEvent<'MessagePosted' | 'MessageDeleted' | 'ThreadClosed'>;
+
+/** Every step is idempotent, and usually the command has completed itself. */
+export function completeThreads({
+  handle,
+  aggregates,
+  log,
+  decryptEvent,
+  clock,
+}: ThreadReactionPorts): Reaction<Event> {
+  /** Removes a reply that its thread does not take: nobody has seen it. */
+  async function addPosted(event: RecordedEvent<ChatEvent<'MessagePosted'>>) {
+    const { messageId } = event.data;
+    const threadId = parentOf(messageId);
+    if (threadId === undefined) return;
+    const thread = await aggregates.load(threadAggregate, threadStream(threadId));
+    if (thread.state.replies.has(messageId)) return;
+    const { state, deleted } = await aggregates.reload(messageAggregate, event.stream);
+    if (deleted || state.status !== 'active') return;
+    const { data, erased } = await decryptEvent(catalog, event);
+    if (!erased && isRejection(await addReply({ handle }, data, completing(event)))) await log.tombstone(event.stream);
+  }
+
+  async function removeDeleted(event: RecordedEvent<ChatEvent<'MessageDeleted'>>) {
+    const { messageId: replyId } = event.data;
+    const messageId = parentOf(replyId);
+    if (messageId === undefined) return;
+    const command = { type: 'RemoveReply' as const, messageId, replyId, now: clock.now() };
+    await handle(threadAggregate, threadStream(messageId), command, completing(event));
+  }
+
+  async function deleteMessage(event: RecordedEvent<ChatEvent<'ThreadClosed'>>) {
+    const { messageId, by, closedAt: now } = event.data;
+    const stream = messageStream(messageId);
+    const { state } = await aggregates.load(messageAggregate, stream);
+    const posted = await log.read(stream, { from: 0, limit: 1 });
+    if (state.status !== 'active' || typeof posted === 'string' || !posted[0]) return;
+    const postedPosition = String(posted[0].position);
+    const command = {
+      type: 'DeleteMessage' as const,
+      messageId,
+      by: { userId: by, isAdmin: true },
+      postedPosition,
+      now,
+    };
+    await handle(messageAggregate, stream, command, completing(event));
+  }
+
+  return {
+    name: 'chat.threads',
+    retryInBackground: true,
+    on: { MessagePosted: addPosted, MessageDeleted: removeDeleted, ThreadClosed: deleteMessage },
+  };
+}

@@ -1,0 +1,69 @@
+/** Thread summaries as of the live feed, for frames of events that do not carry them; and the current ones, for answers. */
+import { LRUCache } from 'lru-cache';
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { isDirect } from '../../../domain/chat/events/channels.js';
+import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
+import { type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
+import { isEvent, readBackward } from '../../command/index.js';
+import type { EventLog, Position, RevealedEvent } from '../../ports/index.js';
+
+const MAX_THREADS = 10_000;
+/** Events read at a time from the end of a thread; the last one usually suffices. */
+const READ_EVENTS = 2;
+
+export type ThreadSummaries = ReturnType<typeof createThreadSummaries>;
+
+export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'read'> }) {
+  /** By message. */
+  const deliveredThreads = new LRUCache<string, { readonly thread: Thread | null }>({ max: MAX_THREADS });
+
+  async function read(threadId: string, before?: Position): Promise<Thread | null> {
+    for await (const page of readBackward(log, threadStream(threadId), undefined, READ_EVENTS)) {
+      const event = page.find(({ position }) => before === undefined || position < before);
+      if (event) return isEvent<Closed>('ThreadClosed', event) ? null : (event.data as Summary['data']).thread;
+    }
+    return null;
+  }
+
+  return {
+    /**
+     * Takes every event of the service, in log order, before it is delivered. Returns a promise if the thread that its
+     * frame shows must be read.
+     */
+    prepare(event: RevealedEvent<ChatEvent>): Promise<void> | undefined {
+      switch (event.type) {
+        case 'ReplyPosted':
+        case 'ReplyRemoved':
+          deliveredThreads.set(event.data.messageId, { thread: event.data.thread });
+          return undefined;
+        case 'ThreadClosed':
+          deliveredThreads.set(event.data.messageId, { thread: null });
+          return undefined;
+        case 'MessageEdited':
+        case 'MessagePinned':
+        case 'MessageUnpinned':
+        case 'ReactionAdded':
+        case 'ReactionRemoved': {
+          const { messageId, channelId } = event.data;
+          const parent = parentOf(messageId);
+          const threadId = parent ?? messageId;
+          // A reaction to a message shows no thread; one to a reply is delivered while its thread exists.
+          const showsThread = parent !== undefined || event.type.startsWith('Message');
+          if (!showsThread || isDirect(channelId) || deliveredThreads.has(threadId)) return undefined;
+          return read(threadId, event.position).then((thread) => void deliveredThreads.set(threadId, { thread }));
+        }
+        default:
+          return undefined;
+      }
+    },
+
+    /** The summary as of the event that is being delivered; null without replies. */
+    delivered: (threadId: string): Thread | null => deliveredThreads.get(threadId)?.thread ?? null,
+
+    /** Reads the summary before a position, or now; null without replies or once the thread is closed. */
+    read,
+  };
+}
+
+type Closed = Extract<ThreadEvent, { type: 'ThreadClosed' }>;
+type Summary = Exclude<ThreadEvent, Closed>;
