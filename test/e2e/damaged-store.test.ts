@@ -167,7 +167,7 @@ describe('a damaged store', function () {
     const base = server.urls.rooms ?? '';
     const state = () => call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
     expect((await state()).status).to.equal(503);
-    expect(server.lines.join('\n')).to.match(/annals\.rooms_state_v\w+ is damaged, [^\n]*annals reindex/);
+    expect(server.lines.join('\n')).to.match(/annals\.rooms_state_v\w+ is damaged; [^\n]*annals reindex/);
     expect((await run(['reindex', 'rooms.state', '--data-dir', damaged])).code).to.equal(0);
     await eventually(async () => (await state()).body.messages?.some((message) => message.id === marked) ?? false);
     expect(await server.stop()).to.equal(0);
