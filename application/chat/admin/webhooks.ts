@@ -7,8 +7,9 @@ import { isRejection, type Rejection, rejection } from '../../../domain/shared/i
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
+import { createMentionFinder } from '../messages/message-content.js';
 import type { MessageView } from '../messages/message-view.js';
-import { createMentionFinder, type Messages } from '../messages/messages.js';
+import type { Messages } from '../messages/messages.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export interface WebhookPorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'admission'> {

@@ -1,13 +1,7 @@
 /** Use cases on messages in channels and direct conversations, and on replies: post, edit, delete, pin, react. */
 
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
-import {
-  EMPTY_CONTENT,
-  isMessageId,
-  type MessageContent,
-  parentOf,
-  type Thread,
-} from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, isMessageId, parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageEvent,
@@ -16,17 +10,17 @@ import {
   messageStream,
   notAuthor,
 } from '../../../domain/chat/message.js';
-import { mentionsOf } from '../../../domain/chat/names.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { type ThreadCommand, type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
 import type { Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
-import type { Authentication, Caller, ChatPorts } from '../sign-in/authenticate.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
+import type { MessageInput, PrepareContent, PreparedContent } from './message-content.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
 import type { ThreadSummaries } from './thread-summaries.js';
 import type { Visibility } from './visibility.js';
@@ -39,35 +33,6 @@ export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' |
   readonly uploads: Pick<Attachments, 'attach'>;
   readonly writePositions: WritePositions;
 }
-
-/** Content as sent by a client; an edit leaves absent members unchanged. */
-export interface MessageInput {
-  readonly content?: string;
-  readonly attachments?: MessageContent['attachments'];
-  readonly images?: MessageContent['images'];
-  readonly quotedMessageId?: string | null;
-}
-
-export interface PreparedContent {
-  readonly body: Partial<MessageContent>;
-  readonly quotedMessageId?: string | null;
-}
-
-interface EditTarget {
-  readonly id: string;
-  readonly quotedMessageId: string | null;
-}
-
-const emptyEdit = rejection(
-  'chat/empty-edit',
-  'invalid',
-  'Provide at least one of content, attachments, images and quotedMessageId',
-);
-const badQuote = rejection(
-  'chat/bad-quote',
-  'invalid',
-  'quotedMessageId must be another message of the same channel or conversation',
-);
 
 export interface Success {
   readonly success: true;
@@ -257,59 +222,4 @@ export function createMessages(ports: MessagePorts) {
   }
 
   return { post, postPrepared, edit, remove, removeFromThread, pin, react };
-}
-
-interface ContentPorts {
-  readonly admission: Authentication;
-  readonly visibility: Visibility;
-  readonly uploads: Pick<Attachments, 'check'>;
-}
-
-export const createMentionFinder = (admission: Authentication) =>
-  async function findMentions(content: string): Promise<readonly string[]> {
-    if (!content.includes('@')) return [];
-    const { names } = (await admission.roster()).state;
-    return mentionsOf(content, (key) => names.get(key));
-  };
-
-export type PrepareContent = ReturnType<typeof createContentPreparer>;
-
-export function createContentPreparer({ admission, visibility, uploads }: ContentPorts) {
-  const findMentions = createMentionFinder(admission);
-
-  /** Prepares a new message, or with `target` an edit. */
-  return async function prepareContent(
-    by: Caller,
-    channelId: string,
-    input: MessageInput,
-    target?: EditTarget,
-  ): Promise<PreparedContent | Rejection> {
-    const { content, quotedMessageId, attachments, images } = input;
-    const hasChange = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
-    if (target && !hasChange) return emptyEdit;
-    let body: Partial<MessageContent> = {};
-    if (attachments || images) {
-      const checked = await uploads.check(by, channelId, {
-        attachments: attachments ?? [],
-        images: images ?? [],
-      });
-      if ('rejected' in checked) return checked;
-      body = {
-        ...(attachments && { attachments: checked.attachments }),
-        ...(images && { images: checked.images }),
-      };
-    }
-    if (content !== undefined) body = { ...body, content, mentions: await findMentions(content) };
-    if (quotedMessageId === undefined) return { body };
-    // A quote that an edit does not change may refer to a message deleted since.
-    if (quotedMessageId === null || quotedMessageId === target?.quotedMessageId) return { body, quotedMessageId };
-    const isOtherMessage = quotedMessageId !== target?.id;
-    return isOtherMessage && (await isQuotable(by, channelId, quotedMessageId)) ? { body, quotedMessageId } : badQuote;
-  };
-
-  /** Whether the quoted message or reply is in the same channel and visible to the caller. */
-  async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {
-    const found = await visibility.message(by, quoted);
-    return !('rejected' in found) && found.state.channelId === channelId;
-  }
 }

@@ -11,8 +11,9 @@ import type { CommandContext, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import type { Caller } from '../sign-in/authenticate.js';
+import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedReply, type ThreadView, threadView } from './message-view.js';
-import type { MessageInput, MessagePorts, Messages, Success } from './messages.js';
+import type { MessagePorts, Messages, Success } from './messages.js';
 
 export interface ReplyPorts extends MessagePorts {
   readonly messages: Pick<Messages, 'edit' | 'removeFromThread'>;

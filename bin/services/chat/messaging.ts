@@ -23,9 +23,10 @@ import {
   eraseThreads,
   truncateDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
+import { createContentPreparer } from '../../../application/chat/messages/message-content.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
 import { createPageQueries, createRowMapper } from '../../../application/chat/messages/message-rows.js';
-import { createContentPreparer, createMessages } from '../../../application/chat/messages/messages.js';
+import { createMessages } from '../../../application/chat/messages/messages.js';
 import { createPageCache } from '../../../application/chat/messages/page-cache.js';
 import { createMessageReader } from '../../../application/chat/messages/read-messages.js';
 import { createReplies } from '../../../application/chat/messages/replies.js';
