@@ -28,7 +28,7 @@ import type { Visibility } from './visibility.js';
 export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'read'>;
   readonly visibility: Visibility;
-  readonly threads: Pick<ThreadSummaries, 'read'>;
+  readonly threads: Pick<ThreadSummaries, 'read' | 'readAfter'>;
   readonly prepareContent: PrepareContent;
   readonly uploads: Pick<Attachments, 'attach'>;
   readonly writePositions: WritePositions;
@@ -161,7 +161,7 @@ export function createMessages(ports: MessagePorts) {
     );
     if (isRejection(left)) return { position, thread: null };
     const [event] = left.events as readonly Extract<ThreadEvent, { type: 'ReplyRemoved' }>[];
-    if (!event) return { position, thread: await threads.read(parent) };
+    if (!event) return { position, thread: await threads.readAfter(parent, messageId) };
     writePositions.note(event.data.channelId, left.position);
     return { position: left.position, thread: event.data.thread };
   }

@@ -12,7 +12,7 @@ import { messageAggregate, threadAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
-import { type MessageView, messageView, postedReply, type ThreadView, threadView } from './message-view.js';
+import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
 import type { MessagePorts, Messages, Success } from './messages.js';
 
 export interface ReplyPorts extends MessagePorts {
@@ -24,7 +24,7 @@ const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies ca
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions } = ports;
+  const { handle, derivation, clock, admission, visibility, threads, prepareContent, uploads, writePositions } = ports;
   const { messages } = ports;
 
   /** Finds the message of a thread, which need not have replies yet. */
@@ -64,12 +64,14 @@ export function createReplies(ports: ReplyPorts) {
     const { quota: _, ...withoutQuota } = context;
     const added = await addReply({ handle }, message.data, withoutQuota);
     if (isRejection(added)) return added;
-    const [inThread] = added.events as readonly ChatEvent<'ReplyPosted'>[];
-    if (!inThread) throw new Error('the thread has the reply of another command');
+    const [event] = added.events as readonly ChatEvent<'ReplyPosted'>[];
+    // Without an event the process manager of threads has added it.
+    const thread = event ? event.data.thread : await threads.readAfter(messageId, replyId);
+    if (!thread) return messageNotFound;
     writePositions.note(channelId, added.position);
     const { state: roster } = await admission.roster();
-    const reply = messageView(roster, postedReply(inThread.data));
-    return { body: { reply, threadMeta: threadView(roster, inThread.data.thread) }, position: added.position };
+    const reply = messageView(roster, postedMessage(message.data));
+    return { body: { reply, threadMeta: threadView(roster, thread) }, position: added.position };
   }
 
   const isInThread = (messageId: string, replyId: string) => parentOf(replyId) === messageId;

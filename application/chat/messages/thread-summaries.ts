@@ -5,7 +5,7 @@ import { isDirect } from '../../../domain/chat/events/channels.js';
 import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import { type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isEvent, readBackward } from '../../command/index.js';
-import type { EventLog, Position, RevealedEvent } from '../../ports/index.js';
+import type { EventLog, Position, RecordedEvent, RevealedEvent } from '../../ports/index.js';
 
 const MAX_THREADS = 10_000;
 /** Events read at a time from the end of a thread; the last one usually suffices. */
@@ -17,13 +17,16 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
   /** By message. */
   const deliveredThreads = new LRUCache<string, { readonly thread: Thread | null }>({ max: MAX_THREADS });
 
-  async function read(threadId: string, before?: Position): Promise<Thread | null> {
+  async function find(threadId: string, matches: (event: RecordedEvent) => boolean): Promise<Thread | null> {
     for await (const page of readBackward(log, threadStream(threadId), undefined, READ_EVENTS)) {
-      const event = page.find(({ position }) => before === undefined || position < before);
+      const event = page.find(matches);
       if (event) return isEvent<Closed>('ThreadClosed', event) ? null : (event.data as Summary['data']).thread;
     }
     return null;
   }
+
+  const read = (threadId: string, before?: Position) =>
+    find(threadId, ({ position }) => before === undefined || position < before);
 
   return {
     /**
@@ -62,6 +65,9 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
 
     /** Reads the summary before a position, or now; null without replies or once the thread is closed. */
     read,
+
+    /** Reads the summary as of the last event about a reply. */
+    readAfter: (threadId: string, replyId: string) => find(threadId, ({ data }) => data.replyId === replyId),
   };
 }
 

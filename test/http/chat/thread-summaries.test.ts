@@ -38,7 +38,8 @@ describe('thread summaries on two nodes', function () {
         const reply = posted[pick(Math.max(1, posted.length))];
         const kind = pick(10);
         if (kind < 5 || !reply) {
-          const { body } = await as('POST', `/messages/${message.id}/thread`, { content: `reply ${round}` });
+          const { status, body } = await as('POST', `/messages/${message.id}/thread`, { content: `reply ${round}` });
+          expect(status, JSON.stringify(body)).to.equal(200);
           answers.set(body.reply.id, body.threadMeta);
           posted.push({ id: body.reply.id, by });
         } else if (kind < 7) await as('DELETE', `/messages/${reply.id}`, {}, reply.by);

@@ -21,6 +21,7 @@ describe('the process manager of threads', function () {
   let message: string;
   /** Appends to streams that begin with this fail, as on a node that dies just before. */
   let dying: string | undefined;
+  let afterAppend: (stream: string) => Promise<unknown>;
   let node: ChatNode;
   /** Runs the process manager. */
   let other: ChatNode;
@@ -31,10 +32,15 @@ describe('the process manager of threads', function () {
   after(() => servers?.stop());
   beforeEach(async () => {
     dying = undefined;
+    afterAppend = async () => {};
     database = `test_${randomUUID().slice(0, 8)}`;
     const between = ({ append }: EventLog): Partial<EventLog> => ({
-      append: (stream, ...rest) =>
-        dying && stream.startsWith(dying) ? Promise.reject(new Error('killed')) : append(stream, ...rest),
+      async append(stream, ...rest) {
+        if (dying && stream.startsWith(dying)) throw new Error('killed');
+        const done = await append(stream, ...rest);
+        await afterAppend(stream);
+        return done;
+      },
     });
     node = await start({ between });
     other = await start({ react: true });
@@ -72,6 +78,21 @@ describe('the process manager of threads', function () {
       ([id]) => id,
     );
     accepted(await other.messages.edit(ada, replyId, { content: 'edited' }, context()));
+  });
+
+  it('may complete a post or deletion before the use case does', async () => {
+    const isCompleted = (replyCount: number) => async (stream: string) =>
+      stream.startsWith('chat.message-') && eventually(async () => ((await thread())?.replyCount ?? 0) === replyCount);
+    afterAppend = isCompleted(1);
+    const { body } = accepted(await node.replies.post(ada, message, { content: 'a reply' }, context()));
+    expect(body.threadMeta.replyCount).to.equal(1);
+    afterAppend = isCompleted(0);
+    const removed = accepted(await node.replies.remove(ada, message, body.reply.id, context()));
+    expect(removed.body.threadMeta).to.equal(null);
+    afterAppend = async (stream) =>
+      stream.startsWith('chat.thread-') &&
+      eventually(async () => 'rejected' in (await other.visibility.message(ada, message)));
+    expect(accepted(await node.messages.remove(ada, message, context())).body).to.deep.equal({ success: true });
   });
 
   it('completes a command under its id, so that a repetition gets the same answer', async () => {
