@@ -136,7 +136,7 @@ describe('thread summaries on two nodes', function () {
   });
 
   it('end with the deletion of their message, which is answered once', async () => {
-    for (let n = 0; n < 30; n++) {
+    for (let n = 0; n < 15; n++) {
       const [posting = '', deleting = ''] = n % 2 ? bases() : bases().reverse();
       const { token } = world.ada;
       const { body } = await ask(deleting, 'POST', `/channels/${general}/messages`, {
