@@ -64,22 +64,10 @@ const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
 export function runLiveFeed(options: FeedOptions): Feed {
-  const {
-    catalogs,
-    begun,
-    follow,
-    decryptEvent,
-    decryptLiveEvent,
-    aggregates,
-    vault,
-    subscriptions,
-    preparations,
-    switched,
-    logger,
-    signal,
-  } = options;
+  const { catalogs, begun, follow, decryptEvent, decryptLiveEvent, aggregates, vault, subscriptions, logger, signal } =
+    options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
-  const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
+  const prefixes = catalogs.map(({ service }) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
   let caughtUpOnce = false;
   /** Number of events that wait for a store. */
@@ -108,17 +96,23 @@ export function runLiveFeed(options: FeedOptions): Feed {
   }
 
   async function decrypt(event: RecordedEvent): Promise<LiveEvent | undefined> {
-    const service = serviceOf(event.stream);
-    const catalog = catalogOf.get(service);
+    const catalog = catalogOf.get(serviceOf(event.stream));
     if (!catalog || event.type.startsWith('$')) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return event;
     return untilPossible(event, () => (event.position > begun ? decryptLiveEvent : decryptEvent)(catalog, event));
   }
 
+  /** Returns the event once its handlers may be called. */
+  const prepare = (event: RecordedEvent, live: LiveEvent) =>
+    untilPossible(event, async () => {
+      await options.preparations?.get(serviceOf(event.stream))?.(live);
+      return live;
+    });
+
   function dispatch(event: RecordedEvent, live: LiveEvent | undefined) {
     const service = serviceOf(event.stream);
     // Never sent to clients, so it needs no place in the window.
-    if (isEvent<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
+    if (isEvent<ProjectionSwitched>('ProjectionSwitched', event)) options.switched(event);
     else windows.get(service)?.record(event);
     const subject = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
     if (subject !== undefined) {
@@ -143,11 +137,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
       const pause = yieldIfDue();
       if (pause) await pause;
       const live = await decrypted[index];
-      const prepare = live && preparations?.get(serviceOf(event.stream));
-      // Usually there is nothing to wait for.
-      const first = prepare?.(live!);
-      if (prepare && first) await untilPossible(event, () => first.catch(() => prepare(live)));
-      dispatch(event, live);
+      dispatch(event, live && (await prepare(event, live)));
     }
   }
 

@@ -40,6 +40,7 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock, projectionProgress } = kernel;
     const threads = createThreadSummaries(kernel);
+    metrics.cache(threads.cache);
     const relay = await context.relay(chatAudience(threads.delivered), BEAT_MS);
     seedAggregatesFromRelay(kernel.aggregates, relay.state());
     const quotas = createChatQuotas(values);

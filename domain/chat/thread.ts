@@ -21,7 +21,7 @@ interface Reply {
 }
 
 export interface ThreadState {
-  /** The message was deleted. */
+  /** The message is being deleted. */
   readonly isClosed: boolean;
   readonly channelId: string;
   /** By id. */

@@ -60,6 +60,7 @@ describe('server memory', function () {
       'rooms.shown',
       'logs.relay',
       'chat.pages',
+      'chat.threads',
       'chat.tokens',
       'chat.search-filters',
       'chat.search-texts',

@@ -77,8 +77,8 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
   }
 
   /**
-   * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns the position of the last
-   * one.
+   * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns
+   * the position of the last one.
    */
   async function tombstoneMessages(list: object, after: Position, asOf: Position): Promise<Position> {
     if (!(await projectionProgress.wait('chat.messages', asOf)))

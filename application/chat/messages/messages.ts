@@ -46,6 +46,9 @@ const wholeMessage = (id: string, state: MessageState, thread: Thread | null) =>
   return { ...message, reactions: reactionsOf(state.reactions), thread };
 };
 
+const canHaveThread = (messageId: string, channelId: string) =>
+  parentOf(messageId) === undefined && !isDirect(channelId);
+
 export function createMessages(ports: MessagePorts) {
   const {
     handle,
@@ -97,11 +100,11 @@ export function createMessages(ports: MessagePorts) {
   async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
     if (isRejection(result)) return result;
     const { state: roster } = await admission.roster();
-    const { isChanged, position } = result;
-    const isReply = parentOf(messageId) !== undefined;
+    const { state, isChanged, position } = result;
     // As of the event, so that a repetition gets the same answer.
-    const thread = isReply ? null : await threads.read(messageId, isChanged ? position : undefined);
-    const message = messageView(roster, wholeMessage(messageId, result.state, thread));
+    const asOf = isChanged ? position : undefined;
+    const thread = canHaveThread(messageId, state.channelId) ? await threads.read(messageId, asOf) : null;
+    const message = messageView(roster, wholeMessage(messageId, state, thread));
     return { body: { message }, position };
   }
 
@@ -132,7 +135,7 @@ export function createMessages(ports: MessagePorts) {
   }
 
   async function remove(caller: Caller, messageId: string, context: CommandContext): Outcome<Success> {
-    const removed = await removeFromThread(caller, messageId, context);
+    const removed = await removeAndSummarize(caller, messageId, context);
     return isRejection(removed) ? removed : { body: { success: true }, position: removed.position };
   }
 
@@ -140,7 +143,7 @@ export function createMessages(ports: MessagePorts) {
    * Deletes a message with its thread, or a reply; returns the summary that the thread of a reply has then. Admins may
    * delete any message, also in direct conversations of others.
    */
-  async function removeFromThread(
+  async function removeAndSummarize(
     caller: Caller,
     messageId: string,
     context: CommandContext,
@@ -150,7 +153,7 @@ export function createMessages(ports: MessagePorts) {
     const removed =
       'rejected' in found
         ? ((await findEarlierRemoval(messageId, context)) ?? found)
-        : await removeFound(caller, messageId, found.state, context);
+        : await appendRemoval(caller, messageId, found.state, context);
     if (isRejection(removed)) return removed;
     const { position } = removed;
     const parent = parentOf(messageId);
@@ -166,7 +169,7 @@ export function createMessages(ports: MessagePorts) {
     return { position: left.position, thread: event.data.thread };
   }
 
-  async function removeFound(
+  async function appendRemoval(
     caller: Caller,
     messageId: string,
     { author, channelId }: MessageState,
@@ -177,10 +180,10 @@ export function createMessages(ports: MessagePorts) {
     const [first] = typeof posted === 'string' ? [] : posted;
     if (!first) return messageNotFound;
     const now = clock.now();
-    const hasThread = parentOf(messageId) === undefined && !isDirect(channelId);
     // Closed before the message is deleted, so that no reply is added afterwards.
     const closed =
-      hasThread && (await changeThread({ type: 'CloseThread', messageId, channelId, by: caller.userId, now }, context));
+      canHaveThread(messageId, channelId) &&
+      (await changeThread({ type: 'CloseThread', messageId, channelId, by: caller.userId, now }, context));
     const command = { type: 'DeleteMessage' as const, messageId, by: caller, now };
     const result = await run(messageId, { ...command, postedPosition: String(first.position) }, context);
     // The process manager of threads may have completed the deletion already.
@@ -221,5 +224,5 @@ export function createMessages(ports: MessagePorts) {
     return { body: { message }, position: result.position };
   }
 
-  return { post, postPrepared, edit, remove, removeFromThread, pin, react };
+  return { post, postPrepared, edit, remove, removeAndSummarize, pin, react };
 }

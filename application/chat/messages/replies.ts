@@ -16,7 +16,7 @@ import { type MessageView, messageView, postedMessage, type ThreadView, threadVi
 import type { MessagePorts, Messages, Success } from './messages.js';
 
 export interface ReplyPorts extends MessagePorts {
-  readonly messages: Pick<Messages, 'edit' | 'removeFromThread'>;
+  readonly messages: Pick<Messages, 'edit' | 'removeAndSummarize'>;
 }
 
 const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies cannot have replies');
@@ -93,7 +93,7 @@ export function createReplies(ports: ReplyPorts) {
     context: CommandContext,
   ): Outcome<Success & { readonly threadMeta: ThreadView | null }> {
     const removed = isInThread(messageId, replyId)
-      ? await messages.removeFromThread(caller, replyId, context)
+      ? await messages.removeAndSummarize(caller, replyId, context)
       : messageNotFound;
     if (isRejection(removed)) return removed;
     const { thread, position } = removed;

@@ -5,9 +5,11 @@ import { isDirect } from '../../../domain/chat/events/channels.js';
 import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import { type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isEvent, readBackward } from '../../command/index.js';
-import type { EventLog, Position, RecordedEvent, RevealedEvent } from '../../ports/index.js';
+import { estimateBytes } from '../../concurrency/index.js';
+import type { Cache, EventLog, Position, RecordedEvent, RevealedEvent } from '../../ports/index.js';
 
-const MAX_THREADS = 10_000;
+/** Some 10,000 threads with a few participants. */
+const LIMIT_BYTES = 4 * 1024 * 1024;
 /** Events read at a time from the end of a thread; the last one usually suffices. */
 const READ_EVENTS = 2;
 
@@ -15,7 +17,10 @@ export type ThreadSummaries = ReturnType<typeof createThreadSummaries>;
 
 export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'read'> }) {
   /** By message. */
-  const deliveredThreads = new LRUCache<string, { readonly thread: Thread | null }>({ max: MAX_THREADS });
+  const deliveredThreads = new LRUCache<string, { readonly thread: Thread | null }>({
+    maxSize: LIMIT_BYTES,
+    sizeCalculation: (summary, threadId) => estimateBytes(threadId) + estimateBytes(summary),
+  });
 
   async function find(threadId: string, matches: (event: RecordedEvent) => boolean): Promise<Thread | null> {
     for await (const page of readBackward(log, threadStream(threadId), undefined, READ_EVENTS)) {
@@ -68,6 +73,12 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
 
     /** Reads the summary as of the last event about a reply. */
     readAfter: (threadId: string, replyId: string) => find(threadId, ({ data }) => data.replyId === replyId),
+
+    cache: {
+      name: 'chat.threads',
+      limitBytes: LIMIT_BYTES,
+      bytes: () => deliveredThreads.calculatedSize,
+    } satisfies Cache,
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type RevealedEvent,
   UnavailableError,
 } from '../../../application/ports/index.js';
-import type { LiveEvent } from '../../../application/subscription/live-feed.js';
+import type { EventPreparation, LiveEvent } from '../../../application/subscription/live-feed.js';
 import { runLiveFeed } from '../../../application/subscription/live-feed.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import { box, context, startToys, type ToyPut, toys } from '../../support/toy-service.js';
@@ -48,7 +48,7 @@ describe('the live feed', () => {
     each.handle(box, stream, { box: id, toy, note: `note on ${toy}`, ...more }, context());
 
   /** Follows the log until the test ends; `delivered` resolves with an event of the given type. */
-  function follow(each: Kernel) {
+  function follow(each: Kernel, prepare?: EventPreparation) {
     const events: LiveEvent<typeof toys>[] = [];
     let woken = () => {};
     const feed = runLiveFeed({
@@ -68,6 +68,7 @@ describe('the live feed', () => {
           ],
         ],
       ]),
+      ...(prepare && { preparations: new Map([['toys', prepare]]) }),
       switched: () => {},
       logger: silentLogger,
       signal: stop.signal,
@@ -109,6 +110,29 @@ describe('the live feed', () => {
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();
+  });
+
+  it('calls handlers once what they need has been prepared, in log order, and retries until it is', async () => {
+    const prepared: string[] = [];
+    let failures = 2;
+    const { events, status, stopped } = follow(kernel, async (event) => {
+      if (event.stream !== stream) return;
+      if (failures-- > 0) throw new UnavailableError('the store is away');
+      expect(events.filter((each) => each.stream === stream)).to.have.length(prepared.length);
+      prepared.push(event.type);
+    });
+    await put('bear');
+    await eventually(() => status() === 'waiting');
+    expect(events.filter((event) => event.stream === stream)).to.deep.equal([]);
+    await put('ball');
+    await eventually(() => events.filter((event) => event.stream === stream).length === 2);
+    expect(prepared).to.deep.equal(['ToyPut', 'ToyPut']);
+    failures = Number.POSITIVE_INFINITY;
+    await put('car');
+    await eventually(() => status() === 'waiting');
+    stop.abort();
+    await stopped;
+    expect(events.filter((event) => event.stream === stream)).to.have.length(2);
   });
 
   /** Appends an event that is not encrypted. */
