@@ -17,7 +17,7 @@ import { search } from './projection.js';
 
 /** Filters of a million messages take about 25 MiB. */
 const FILTER_BYTES = 26 * 1024 * 1024;
-const TEXT_BYTES = 66 * 1024 * 1024;
+const TEXT_BYTES = 62 * 1024 * 1024;
 /**
  * Once the cache of texts is full, only one of this many is admitted: a scan larger than the cache would otherwise evict
  * everything.

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { chatAudience, endStreams, isEntitled, streamKeysOf } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import { routeEvent } from '../../../../application/subscription/audience.js';
 import type { LiveEvent } from '../../../../application/subscription/live-feed.js';
 import type { ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
 import { type ChannelsCommand, channels } from '../../../../domain/chat/channels.js';
@@ -134,23 +133,6 @@ describe('the event stream of the chat', () => {
   const types = ({ sent }: ReturnType<typeof record>) => sent.map(({ message: { type } }) => type);
   /** The types of the messages a user receives who resumes after that position. */
   const missed = (userId: string, after: bigint) => types(listen(userId, after));
-
-  it('delivers nothing about replies of a closed thread', () => {
-    const deliveredAbout = (messageId: string) => {
-      const audience = chatAudience(() => null);
-      run(createChannel('General', { channelId: CHANNEL }));
-      const { events } = runMessages([
-        postMessage('x', { messageId }),
-        ...[react('+1'), editMessage('y')].map((each) => ({ ...each, messageId })),
-      ]);
-      return events.flatMap(({ type, data }, at) => {
-        const event = { ...eventAt(BigInt(at + 1), type, data as never), erased: false } as never;
-        return routeEvent(audience, relay.state(), event).deliveries;
-      });
-    };
-    expect(deliveredAbout('m')).to.have.length(3);
-    expect(deliveredAbout('m.r')).to.deep.equal([]);
-  });
 
   it('delivers events of a private channel to its members and admins only', () => {
     const all = [ROOT, ADA, BOB, CYD].map((each) => listen(each));
