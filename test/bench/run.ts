@@ -29,6 +29,7 @@ interface Options {
   readonly rooms?: number;
   readonly hits?: number;
   readonly stored?: number;
+  readonly beside?: string;
 }
 
 function count(text: string): number {
@@ -43,6 +44,7 @@ await new Command('npm run bench --')
   .option('--rooms <n>', 'meeting: number of rooms, eight participants in each', count)
   .option('--hits <n>', 'analytics: number of hits stored before reports are measured', count)
   .option('--stored <n>', 'chat: number of messages stored beforehand', count)
+  .option('--beside <directory>', 'chat: another build, measured in alternation with this one')
   .action(async (chosen: readonly string[], options: Options) => {
     for (const [name, bench] of Object.entries(benches)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;

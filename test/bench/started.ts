@@ -6,9 +6,11 @@ const manifest = readFileSync(new URL('../../../package.json', import.meta.url),
 const start: string = JSON.parse(manifest).scripts.start;
 const FLAGS_OF_NODE = start.split(' ').filter((word) => word.startsWith('--'));
 
-/** Like `startServer`; `flagsOfNode` are added to the node flags of `npm start`. */
+/** Like `startServer`; `flagsOfNode` are added to the node flags of `npm start`; `program` is that of another build. */
 export const startUsual = (
   dataDir: string,
   flags: readonly string[] = [],
   flagsOfNode: readonly string[] = [],
-): Promise<Server> => startServer(dataDir, flags, { NODE_OPTIONS: [...FLAGS_OF_NODE, ...flagsOfNode].join(' ') });
+  program?: string,
+): Promise<Server> =>
+  startServer(dataDir, flags, { NODE_OPTIONS: [...FLAGS_OF_NODE, ...flagsOfNode].join(' ') }, program);
