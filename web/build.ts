@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Matches local assets of a document: `src="page.ts"`. */
-const ASSET = /(?<=(?:src|href)=")[\w-]+\.(?:ts|css|svg)(?=")/g;
+const ASSET = /(?<=(?:src|href)=")[\w-]+\.(?:tsx?|css|svg)(?=")/g;
 
 for (const name of readdirSync(join(ROOT, 'web'))) {
   if (existsSync(join(ROOT, 'web', name, 'index.html'))) await buildPage(name);
@@ -44,6 +44,8 @@ async function buildPage(name: string): Promise<void> {
     minify: true,
     format: 'esm',
     target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     loader: { '.svg': 'copy' },
     metafile: true,
     absWorkingDir: ROOT,

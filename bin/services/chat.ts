@@ -8,6 +8,7 @@ import { searchRoutes } from '../../adapters/http/chat/search.js';
 import { serverRoutes } from '../../adapters/http/chat/server-settings.js';
 import { webhookRoutes } from '../../adapters/http/chat/webhooks.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { pageRoutes } from '../../adapters/http/server/web-page.js';
 import { createExport } from '../../application/chat/admin/export.js';
 import { createServer } from '../../application/chat/admin/server-settings.js';
 import { createWebhooks } from '../../application/chat/admin/webhooks.js';
@@ -67,6 +68,10 @@ export const chat: Service<typeof catalog> = {
       ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads }),
       ...searchRoutes(guards, createSearch({ index, projectionProgress, admission })),
       eventsRoute({ admission, relay, clock, presence }),
+      ...pageRoutes('chat', 'The chat page. Query: `token` of a mailed link signs in or sets a password', [
+        '/',
+        '/reset',
+      ]),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
     return {

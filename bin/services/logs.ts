@@ -9,6 +9,7 @@ import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { pageRoutes } from '../../adapters/http/server/web-page.js';
 import { publicUrl } from '../../adapters/platform/process/format-url.js';
 import { createTail } from '../../adapters/realtime/logs/log-tail.js';
 import { createGroupCommit } from '../../application/command/index.js';
@@ -117,6 +118,7 @@ export const logs: Service<typeof catalog> = {
         withProducerRejection,
       ),
       ...alertRoutes({ ...alerting, ...auth }),
+      ...pageRoutes('logs', 'The log explorer'),
     ];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,

@@ -3,6 +3,7 @@ import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
+import { pageRoutes } from '../../adapters/http/server/web-page.js';
 import { rooms as audience } from '../../application/rooms/audience.js';
 import { createRoomAuthenticator } from '../../application/rooms/authenticate.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
@@ -27,7 +28,7 @@ export const rooms: Service<typeof catalog> = {
     const roomCache = createRoomCache(kernel.aggregates);
     metrics.cache(roomCache.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
-    const routes = roomsRoutes({
+    const apiRoutes = roomsRoutes({
       authenticator: createRoomAuthenticator(ports),
       commands: createRoomCommands(ports),
       queries: createRoomQueries({ ...ports, shown: roomCache }),
@@ -36,6 +37,7 @@ export const rooms: Service<typeof catalog> = {
       minTtlMs: values['rooms.minTtlMs'],
       maxTtlMs: values['rooms.maxTtlMs'],
     });
+    const routes = [...apiRoutes, ...pageRoutes('rooms', 'The encrypted rooms page')];
     return {
       policy,
       signIn: 'no sign-in; creating a room or joining by invite returns a session token',

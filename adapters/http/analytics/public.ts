@@ -1,12 +1,11 @@
 /** Routes without sign-in: the dashboard page, the tracker script, health, and how to sign in. */
 import { readFile } from 'node:fs/promises';
 import { type Route, route } from '../server/route.js';
-import { createWebPage, etagOf, readOnce, revalidated, WEB_DIRECTORY } from '../server/web-page.js';
+import { etagOf, pageRoutes, readOnce, revalidated, WEB_DIRECTORY } from '../server/web-page.js';
 import { AUTH } from './auth.js';
 import * as schemas from './schemas.js';
 
 export function publicRoutes(version: string): readonly Route[] {
-  const page = createWebPage('analytics');
   const tracker = readOnce(readTracker);
 
   const health = route({
@@ -33,17 +32,10 @@ export function publicRoutes(version: string): readonly Route[] {
     }),
   });
 
-  const dashboard = route({
-    method: 'GET',
-    path: '/',
-    tags: ['Page'],
-    summary: 'The dashboard. Query: `token` of a mailed link signs in; `site` and a period select the report',
-    answers: {
-      200: { description: 'The page', type: 'text/html' },
-      304: { description: 'Not modified' },
-    },
-    handle: (request) => page.document(request),
-  });
+  const page = pageRoutes(
+    'analytics',
+    'The dashboard. Query: `token` of a mailed link signs in; `site` and a period select the report',
+  );
 
   const script = route({
     method: 'GET',
@@ -65,7 +57,7 @@ export function publicRoutes(version: string): readonly Route[] {
     },
   });
 
-  return [health, config, dashboard, page.parts, script];
+  return [health, config, ...page, script];
 }
 
 /** Rejects if the script is not built (`npm run build`). */

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import type { Reply } from './answer.js';
 import { etagMatches } from './byte-range.js';
 import { problem } from './policy.js';
-import { type Request, route } from './route.js';
+import { type Request, type Route, route } from './route.js';
 
 export const WEB_DIRECTORY = new URL('../../../web/', import.meta.url);
 const DOCUMENT = 'index.html';
@@ -23,6 +23,7 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -82,6 +83,25 @@ export function createWebPage(name: string) {
       },
     }),
   };
+}
+
+/** The page at each path, which its own script distinguishes, and its assets. */
+export function pageRoutes(name: string, summary: string, paths: readonly string[] = ['/']): readonly Route[] {
+  const page = createWebPage(name);
+  const documents = paths.map((path) =>
+    route({
+      method: 'GET',
+      path,
+      tags: ['Page'],
+      summary,
+      answers: {
+        200: { description: 'The page', type: 'text/html' },
+        304: { description: 'Not modified' },
+      },
+      handle: (request) => page.document(request),
+    }),
+  );
+  return [...documents, page.parts];
 }
 
 /** Rejects if the pages are not built (`npm run build`). */

@@ -1,0 +1,4 @@
+/** Texts of the page, in one place for translation. */
+export const texts = {
+  title: 'Encrypted rooms',
+} as const;

@@ -1,0 +1,98 @@
+/** A resuming event stream over `fetch`, so that credentials stay in a header: cursor, heartbeat watch, growing pauses. */
+
+export interface EventStreamOptions {
+  readonly url: () => string;
+  readonly headers: () => { readonly [name: string]: string };
+  /** Each message, with the cursor after it. */
+  readonly onMessage: (message: { readonly type: string; readonly [member: string]: unknown }) => void;
+  /** True when messages arrive, false when the connection is lost. */
+  readonly onState: (isConnected: boolean) => void;
+  /** Called for a response with status 401; resolves with true to connect again. */
+  readonly onUnauthorized: () => Promise<boolean>;
+  /** Start after this cursor. */
+  readonly after?: string;
+}
+
+/** Services send a comment every 25 s. */
+const SILENCE_MS = 60_000;
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 15_000];
+
+export interface EventStream {
+  /** Cursor of the last message, to start another stream after it. */
+  cursor(): string | undefined;
+  close(): void;
+}
+
+/** Connects until it is closed, and after each loss again from the last cursor. */
+export function openEventStream(options: EventStreamOptions): EventStream {
+  let cursor = options.after;
+  let isClosed = false;
+  let current = new AbortController();
+  let wake = () => {};
+
+  async function connect(): Promise<'again' | 'end'> {
+    current = new AbortController();
+    let watch = setTimeout(() => current.abort(), SILENCE_MS);
+    try {
+      const headers = { ...options.headers(), ...(cursor !== undefined && { 'Last-Event-ID': cursor }) };
+      const response = await fetch(options.url(), { headers, signal: current.signal, cache: 'no-store' });
+      if (response.status === 401) return (await options.onUnauthorized()) ? 'again' : 'end';
+      if (!response.ok || !response.body) return 'again';
+      options.onState(true);
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let pending = '';
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return 'again';
+        clearTimeout(watch);
+        watch = setTimeout(() => current.abort(), SILENCE_MS);
+        const blocks = (pending + value).split('\n\n');
+        pending = blocks.pop() ?? '';
+        for (const block of blocks) deliver(block);
+      }
+    } catch {
+      return 'again';
+    } finally {
+      clearTimeout(watch);
+    }
+  }
+
+  function deliver(block: string) {
+    let data = '';
+    let id: string | undefined;
+    for (const line of block.split('\n')) {
+      if (line.startsWith('data:')) data += line.slice(5).trimStart();
+      if (line.startsWith('id:')) id = line.slice(3).trim();
+    }
+    if (data !== '' && !isClosed) options.onMessage(JSON.parse(data));
+    cursor = id ?? cursor;
+  }
+
+  async function run() {
+    let pause = FIRST_PAUSE_MS;
+    while (!isClosed) {
+      const started = Date.now();
+      if ((await connect()) === 'end' || isClosed) break;
+      options.onState(false);
+      if (Date.now() - started > LONGEST_PAUSE_MS) pause = FIRST_PAUSE_MS;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, pause * (0.5 + Math.random()));
+      });
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+    }
+  }
+
+  const onOnline = () => wake();
+  addEventListener('online', onOnline);
+  void run();
+  return {
+    cursor: () => cursor,
+    close() {
+      isClosed = true;
+      removeEventListener('online', onOnline);
+      current.abort();
+      wake();
+    },
+  };
+}

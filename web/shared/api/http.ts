@@ -1,0 +1,95 @@
+/** JSON requests to the page's own service; failures are errors with a message for people. */
+
+/** A failed request. */
+export class ApiError extends Error {
+  /** Undefined if there was no response. */
+  readonly status: number | undefined;
+  /** From `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(message: string, status?: number, retryAfterSeconds?: number) {
+    super(message);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const UNREACHABLE = 'The service is not reachable. Check that it is running and that you are online.';
+const UNEXPECTED = 'Something went wrong on this page. Reload it.';
+
+/** Text to show for any caught error. */
+export const messageOf = (error: unknown): string => (error instanceof ApiError ? error.message : UNEXPECTED);
+
+/** Whether a request may succeed when it is sent again: no response, overload, or a store that is away. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === undefined || error.status === 429 || error.status >= 500);
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  readonly query?: { readonly [name: string]: string | number | undefined };
+  readonly headers?: { readonly [name: string]: string };
+  readonly signal?: AbortSignal;
+  /** Identifies a command, so that sending it again has no second effect. */
+  readonly idempotencyKey?: string;
+}
+
+export interface Http {
+  /** Resolves with the response of a success; rejects with an `ApiError`, or with the abort. */
+  send(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  /** Like `send`, with the JSON of the response; undefined for 204. */
+  json<Answer>(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+interface HttpOptions {
+  /** Called for each request. */
+  readonly headers?: () => { readonly [name: string]: string };
+  /** Called for a response with status 401; resolves with true if the request should be sent again with new headers. */
+  readonly onUnauthorized?: () => Promise<boolean>;
+}
+
+export function createHttp({ headers = () => ({}), onUnauthorized }: HttpOptions = {}): Http {
+  async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
+    const { body, query = {}, signal, idempotencyKey } = options;
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+    const search = parameters.size > 0 ? `?${parameters}` : '';
+    return fetch(path + search, {
+      method,
+      headers: {
+        ...headers(),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new ApiError(UNREACHABLE);
+    });
+  }
+
+  async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+    let response = await attempt(method, path, options);
+    if (response.status === 401 && onUnauthorized && (await onUnauthorized()))
+      response = await attempt(method, path, options);
+    if (response.ok) return response;
+    throw await errorFrom(response);
+  }
+
+  return {
+    send,
+    async json<Answer>(method: string, path: string, options?: RequestOptions) {
+      const response = await send(method, path, options);
+      return (response.status === 204 ? undefined : await response.json()) as Answer;
+    },
+  };
+}
+
+/** Reads the `error` member that every service sends. */
+export async function errorFrom(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { error } = (body ?? {}) as { error?: unknown };
+  const text = typeof error === 'string' ? error : `The service responded with status ${response.status}.`;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return new ApiError(text, response.status, Number.isFinite(retryAfter) ? retryAfter : undefined);
+}
