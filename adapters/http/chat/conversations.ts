@@ -74,7 +74,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` was never a message of the conversation' },
+      400: { description: '`before` or `after` was never a message of the conversation' },
       404: NO_CONVERSATION,
     },
     handle: (request, caller) =>

@@ -76,7 +76,12 @@ export const pageQuery = {
     before: {
       type: 'string',
       maxLength: 64,
-      description: 'Id of a message, also a deleted one: returns those before it',
+      description: 'Id of a message, also a deleted one: returns those just before it',
+    },
+    after: {
+      type: 'string',
+      maxLength: 64,
+      description: 'Id of a message, also a deleted one: returns those just after it, oldest first',
     },
   },
 } as const;

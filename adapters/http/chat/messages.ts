@@ -47,7 +47,7 @@ export function messageRoutes({
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` was never a message of the channel' },
+      400: { description: '`before` or `after` was never a message of the channel' },
       404: NO_CHANNEL,
     },
     handle: (request, caller) =>

@@ -27,7 +27,7 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.replies },
-      400: { description: '`before` was never a reply to the message, or it can not have replies' },
+      400: { description: '`before` or `after` was never a reply to the message, or it can not have replies' },
       404: NO_MESSAGE,
     },
     handle(request, caller) {

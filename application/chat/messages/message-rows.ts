@@ -131,10 +131,11 @@ export interface PageQueryPorts extends Pick<KernelPorts, 'rows' | 'projectionPr
   readonly visibility: Pick<Visibility, 'findAny'>;
 }
 
-/** The newest `limit` entries, or those just before one. */
+/** The newest `limit` entries, those just before one, or those just after one. */
 export interface Range {
   readonly limit: number;
   readonly before?: string;
+  readonly after?: string;
 }
 
 export interface RangeWithEnd extends Range {
@@ -155,11 +156,8 @@ export interface MessageList {
 const filterOf = ({ channelId, threadId }: MessageList) =>
   threadId === undefined ? { channel: channelId } : { parent: threadId };
 
-const unknownBefore = rejection(
-  'chat/unknown-before',
-  'invalid',
-  'before must be the id of a current or deleted message of this list',
-);
+const unknownLimit = (name: 'before' | 'after') =>
+  rejection('chat/unknown-before', 'invalid', `${name} must be the id of a current or deleted message of this list`);
 
 export type PageQueries = ReturnType<typeof createPageQueries>;
 
@@ -168,17 +166,17 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
   const awaitRows = (channelId: string, seenByCaller?: Position) =>
     awaitConsistent(projectionProgress, MODEL, { lastAppend: writePositions.latest(channelId), seenByCaller });
 
-  /** Position at which a page ends: of a message, also a deleted one; undefined if it was never in the list. */
-  async function findEnd(list: MessageList, before: string): Promise<Position | undefined> {
-    const query = { filter: { _id: before, ...filterOf(list) }, limit: 1 };
+  /** Position of a message, also a deleted one; undefined if it was never in the list. */
+  async function findPosted(list: MessageList, id: string): Promise<Position | undefined> {
+    const query = { filter: { _id: id, ...filterOf(list) }, limit: 1 };
     const find = async () => {
       const [row] = await rows.find<Partial<PostedRow> & { readonly place?: PostedRow['posted'] }>(MODEL, query);
       return (row?.posted ?? row?.place)?.toBigInt();
     };
-    const end = await find();
-    if (end !== undefined) return end;
+    const posted = await find();
+    if (posted !== undefined) return posted;
     // The row may not be written yet; the log is authoritative.
-    const message = await visibility.findAny(before);
+    const message = await visibility.findAny(id);
     if ('rejected' in message) return undefined;
     await projectionProgress.wait(MODEL, message.position);
     return find();
@@ -187,14 +185,17 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
   /** Shorter than `limit` only if there are no more. */
   async function messages(
     list: MessageList,
-    { limit, before, end }: RangeWithEnd,
+    { limit, before, after, end }: RangeWithEnd,
     freshness: Consistency,
   ): Promise<Page | Rejection> {
-    const until = before === undefined ? undefined : (end ?? (await findEnd(list, before)));
-    if (before !== undefined && until === undefined) return unknownBefore;
-    const posted = until === undefined ? { $gt: 0n } : { $gt: 0n, $lt: until };
-    const query = { filter: { ...filterOf(list), posted }, sort: { posted: -1 as const }, limit };
-    const found = (await rows.find<MessageRow>(MODEL, query)).toReversed();
+    const until = before === undefined ? undefined : (end ?? (await findPosted(list, before)));
+    if (before !== undefined && until === undefined) return unknownLimit('before');
+    const from = after === undefined ? 0n : await findPosted(list, after);
+    if (from === undefined) return unknownLimit('after');
+    const posted = { $gt: from, ...(until !== undefined && { $lt: until }) };
+    const sort = { posted: after === undefined ? (-1 as const) : (1 as const) };
+    const found = [...(await rows.find<MessageRow>(MODEL, { filter: { ...filterOf(list), posted }, sort, limit }))];
+    if (after === undefined) found.reverse();
     return { found: await opened.messages(list.channelId, found), ...withRows(freshness, found) };
   }
 

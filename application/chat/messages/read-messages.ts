@@ -74,16 +74,16 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     range: Range,
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
-    const { limit, before } = range;
+    const { limit, before, after } = range;
     const hasWaited = pageCache.feedPosition() < writePositions.latest(channelId);
-    const isCacheable = limit <= CACHED_PAGE_SIZE;
+    const isCacheable = limit <= CACHED_PAGE_SIZE && after === undefined;
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
     const cached = isCurrent ? await renderCached(channelId, range, seen) : undefined;
     if (cached) return hasWaited ? cached : { ...cached, fromCache: true };
     const awaitRows = (changedAt: Position) => pages.awaitRows(channelId, maxPosition(seen, changedAt));
     const freshness = await awaitRows(pageCache.changedAt(channelId));
     // A page from the cache is not for those who must see more.
-    return renderShared([channelId, limit, before, isCurrent], { reader, limit, seen, freshness }, async () => {
+    return renderShared([channelId, limit, before, after, isCurrent], { reader, limit, seen, freshness }, async () => {
       if (!isCacheable || freshness.consistency)
         return renderPage(await pages.messages({ channelId }, range, freshness), seen);
       // An earlier job may have filled the cache meanwhile.
@@ -127,8 +127,8 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
     const freshness = await pages.awaitRows(channelId, seen);
-    const { limit, before } = range;
-    return renderShared([threadId, limit, before], { reader, limit, seen, freshness }, async () =>
+    const { limit, before, after } = range;
+    return renderShared([threadId, limit, before, after], { reader, limit, seen, freshness }, async () =>
       renderPage(await pages.messages({ channelId, threadId }, range, freshness), seen, 'replies'),
     );
   }

@@ -46,6 +46,8 @@ describe('messages of the chat', function () {
       'limit=',
       'before=unknown',
       `before=${other.id}`,
+      'after=unknown',
+      `after=${other.id}`,
     ]) {
       const { status } = await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?${query}`);
       expect(status, query).to.equal(400);
@@ -60,6 +62,22 @@ describe('messages of the chat', function () {
       expect(
         (await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?before=${before}`)).status,
       ).to.equal(400);
+  });
+
+  it('are paged forward after a given message, also a deleted one, up to the newest', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) ids.push((await post(world.bob, `m${n}`)).id);
+    expect(contents(await page(`?limit=2&after=${ids[1]}`))).to.deep.equal(['m2', 'm3']);
+    expect(contents(await page(`?after=${ids[3]}`))).to.deep.equal(['m4', 'm5']);
+    expect(contents(await page(`?after=${ids[0]}&before=${ids[3]}`))).to.deep.equal(['m1', 'm2']);
+    expect(await page(`?after=${ids[5]}`)).to.deep.equal([]);
+    await world.done(world.bob, 'DELETE', `/messages/${ids[2]}`);
+    expect(contents(await page(`?limit=1&after=${ids[2]}`))).to.deep.equal(['m3']);
+    const replies: string[] = [];
+    for (const content of ['r0', 'r1'])
+      replies.push((await world.done(world.ada, 'POST', `/messages/${ids[0]}/thread`, { content })).reply.id);
+    const { body } = await world.as(world.ada, 'GET', `/messages/${ids[0]}/thread?after=${replies[0]}`);
+    expect(contents(body.replies)).to.deep.equal(['r1']);
   });
 
   it('have ids in order of time, as do replies; ids derived from an idempotency key reveal no time', async () => {
