@@ -1,6 +1,7 @@
 /** The lists of a report and the labels of their items. */
+
+import type { Cell } from '../shared/csv.js';
 import type { NamedCount, Report, Trend } from './contract.js';
-import type { Cell } from './csv.js';
 import { country } from './formatting.js';
 
 /** An item: its columns, then its count. */

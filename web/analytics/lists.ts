@@ -1,7 +1,8 @@
 /** Cards with the lists of a report; items with a trend can be shown in the chart. */
+
+import { csvOf, download } from '../shared/csv.js';
 import { byId, element, type ListEntry, list } from '../shared/dom.js';
 import type { Report, Trend } from './contract.js';
-import { csvOf, download } from './csv.js';
 import { number } from './formatting.js';
 import { isSameTrend, LISTS, type ListOf, trendOf } from './lists-of.js';
 

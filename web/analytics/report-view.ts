@@ -1,8 +1,9 @@
 /** Report view: totals, chart with table, and lists. */
+
+import { csvOf, download } from '../shared/csv.js';
 import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
-import { csvOf, download } from './csv.js';
 import { day, formatMetric, longDay, NAMES, number } from './formatting.js';
 import { createLists } from './lists.js';
 import { isSameTrend } from './lists-of.js';

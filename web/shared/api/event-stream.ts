@@ -11,6 +11,8 @@ export interface EventStreamOptions {
   readonly onUnauthorized: () => Promise<boolean>;
   /** Start after this cursor. */
   readonly after?: string;
+  /** See `HttpOptions` in `http.ts`. */
+  readonly credentials?: RequestCredentials;
 }
 
 /** Services send a comment every 25 s. */
@@ -25,6 +27,7 @@ export interface EventStream {
 
 /** Connects until it is closed, and after each loss again from the last cursor. */
 export function openEventStream(options: EventStreamOptions): EventStream {
+  const { credentials = 'same-origin' } = options;
   let cursor = options.after;
   let isClosed = false;
   let current = new AbortController();
@@ -35,7 +38,7 @@ export function openEventStream(options: EventStreamOptions): EventStream {
     let watch = setTimeout(() => current.abort(), SILENCE_MS);
     try {
       const headers = { ...options.headers(), ...(cursor !== undefined && { 'Last-Event-ID': cursor }) };
-      const response = await fetch(options.url(), { headers, signal: current.signal, cache: 'no-store' });
+      const response = await fetch(options.url(), { headers, signal: current.signal, cache: 'no-store', credentials });
       if (response.status === 401) return (await options.onUnauthorized()) ? 'again' : 'end';
       if (!response.ok || !response.body) return 'again';
       options.onState(true);

@@ -44,9 +44,11 @@ interface HttpOptions {
   readonly headers?: () => { readonly [name: string]: string };
   /** Called for a response with status 401; resolves with true if the request should be sent again with new headers. */
   readonly onUnauthorized?: () => Promise<boolean>;
+  /** `omit` keeps the browser from asking for a password itself where a service offers basic authentication. */
+  readonly credentials?: RequestCredentials;
 }
 
-export function createHttp({ headers = () => ({}), onUnauthorized }: HttpOptions = {}): Http {
+export function createHttp({ headers = () => ({}), onUnauthorized, credentials }: HttpOptions = {}): Http {
   async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
     const { body, query = {}, signal, idempotencyKey } = options;
     const parameters = new URLSearchParams();
@@ -62,6 +64,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized }: HttpOptions
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
+      ...(credentials && { credentials }),
     }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
       throw new ApiError(UNREACHABLE);

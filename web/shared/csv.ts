@@ -1,5 +1,5 @@
-/** CSV export (RFC 4180). Escapes visitor input that spreadsheets would run as a formula. */
-import { element } from '../shared/dom.js';
+/** CSV export (RFC 4180). Escapes text from strangers that spreadsheets would run as a formula. */
+import { element } from './dom.js';
 
 export type Cell = string | number | boolean;
 
@@ -19,8 +19,9 @@ function cell(value: Cell): string {
 export const csvOf = (headers: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   `\ufeff${[headers, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
 
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+/** Saves a text as a file. */
+export function download(name: string, text: string | readonly string[], type = 'text/csv'): void {
+  const url = URL.createObjectURL(new Blob([text].flat(), { type }));
   element('a', { href: url, download: name }).click();
   // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
