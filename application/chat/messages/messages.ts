@@ -13,7 +13,7 @@ import {
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { type ThreadCommand, type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { WritePositions } from '../../consistency/index.js';
+import { maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
@@ -164,9 +164,11 @@ export function createMessages(ports: MessagePorts) {
     );
     if (isRejection(left)) return { position, thread: null };
     const [event] = left.events as readonly Extract<ThreadEvent, { type: 'ReplyRemoved' }>[];
-    if (!event) return { position, thread: await threads.readAfter(parent, messageId) };
-    writePositions.note(event.data.channelId, left.position);
-    return { position: left.position, thread: event.data.thread };
+    const { channelId } = event?.data ?? (await left.state());
+    writePositions.note(channelId, left.position);
+    // Without an event the process manager of threads has removed it.
+    const thread = event ? event.data.thread : await threads.readAfter(parent, messageId);
+    return { position: maxPosition(position, left.position), thread };
   }
 
   async function appendRemoval(
@@ -186,9 +188,11 @@ export function createMessages(ports: MessagePorts) {
       (await changeThread({ type: 'CloseThread', messageId, channelId, by: caller.userId, now }, context));
     const command = { type: 'DeleteMessage' as const, messageId, by: caller, now };
     const result = await run(messageId, { ...command, postedPosition: String(first.position) }, context);
-    // The process manager of threads may have completed the deletion already.
-    const isCompleted = isRejection(result) && closed && !isRejection(closed);
-    return isCompleted ? admission.load(messageAggregate, messageStream(messageId)) : result;
+    if (!isRejection(result) || !closed || isRejection(closed)) return result;
+    // The process manager of threads has completed the deletion already.
+    const deleted = await admission.load(messageAggregate, messageStream(messageId));
+    writePositions.note(channelId, deleted.position);
+    return deleted;
   }
 
   function changeThread(command: ThreadCommand, { quota: _, ...context }: CommandContext) {
