@@ -42,14 +42,17 @@ export interface Http {
 interface HttpOptions {
   /** Called for each request. */
   readonly headers?: () => { readonly [name: string]: string };
-  /** Called for a response with status 401; resolves with true if the request should be sent again with new headers. */
-  readonly onUnauthorized?: () => Promise<boolean>;
+  /**
+   * Called for a response with status 401 with the `headers` that were sent; resolves with true if the request should be
+   * sent again with new ones.
+   */
+  readonly onUnauthorized?: (sent: { readonly [name: string]: string }) => Promise<boolean>;
   /** `omit` keeps the browser from asking for a password itself where a service offers basic authentication. */
   readonly credentials?: RequestCredentials;
 }
 
 export function createHttp({ headers = () => ({}), onUnauthorized, credentials }: HttpOptions = {}): Http {
-  async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
+  async function attempt(method: string, path: string, options: RequestOptions, common = headers()): Promise<Response> {
     const { body, query = {}, signal, idempotencyKey } = options;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
@@ -57,7 +60,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
     return fetch(path + search, {
       method,
       headers: {
-        ...headers(),
+        ...common,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
         ...options.headers,
@@ -72,8 +75,9 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
   }
 
   async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    let response = await attempt(method, path, options);
-    if (response.status === 401 && onUnauthorized && (await onUnauthorized()))
+    const sent = headers();
+    let response = await attempt(method, path, options, sent);
+    if (response.status === 401 && onUnauthorized && (await onUnauthorized(sent)))
       response = await attempt(method, path, options);
     if (response.ok) return response;
     throw await errorFrom(response);
