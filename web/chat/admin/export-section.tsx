@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../shared/api/http.js';
 import { Button } from '../../shared/components/button.js';
 import { FormError } from '../../shared/components/form.js';
+import { language } from '../../shared/language.js';
 import { http } from '../api.js';
 import { adminTexts } from '../texts/admin.js';
 import { settingsTexts } from '../texts/settings.js';
@@ -15,7 +16,7 @@ type State =
   | { readonly step: 'idle' | 'running' | 'done'; readonly bytes: number }
   | { readonly step: 'failed'; readonly error: unknown };
 
-const sizeFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const sizeFormat = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 
 /** `12.3 MB` */
 const sizeOf = (bytes: number) =>

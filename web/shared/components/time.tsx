@@ -1,12 +1,11 @@
 /** Times in the reader's language and zone. */
+import { language } from '../language.js';
 
-const language = () => (typeof navigator === 'undefined' ? 'en' : navigator.language);
-
-const clockFormat = new Intl.DateTimeFormat(language(), { hour: '2-digit', minute: '2-digit' });
-const fullFormat = new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeStyle: 'medium' });
-const dayFormat = new Intl.DateTimeFormat(language(), { weekday: 'long', day: 'numeric', month: 'long' });
-const dayOfYearFormat = new Intl.DateTimeFormat(language(), { dateStyle: 'long' });
-const relativeFormat = new Intl.RelativeTimeFormat(language(), { numeric: 'auto', style: 'short' });
+const clockFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+const fullFormat = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'medium' });
+const dayFormat = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
+const dayOfYearFormat = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
+const relativeFormat = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
 
 /** `09:05` or `9:05 AM`. */
 export const clockTime = (ms: number): string => clockFormat.format(ms);
@@ -24,7 +23,7 @@ export function daysBetween(from: number, to: number): number {
 export function dayTitle(ms: number, now = Date.now()): string {
   const days = daysBetween(ms, now);
   if (days === 0 || days === 1) {
-    const text = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' }).format(-days, 'day');
+    const text = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-days, 'day');
     return text[0]?.toUpperCase() + text.slice(1);
   }
   const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
