@@ -59,7 +59,7 @@ export function SessionsSection() {
                 <SessionRow key={each.id} session={each} onEnd={() => end(each.id)} />
               ))}
             </ul>
-            <div class="dialog-actions settings-foot">
+            <div class="settings-foot">
               {all.length > 1 && <Button onClick={() => end()}>{texts.endOthers}</Button>}
               <Button variant="danger" onClick={() => setLeaving(true)}>
                 {texts.everywhere}

@@ -22,25 +22,23 @@ export const actorOf = ({ actorId }: AuditEntry, names: Names): string =>
 
 export const sentenceOf = ({ action }: AuditEntry): string => auditActions[action] ?? action;
 
-/** The name of what an entry is about, or its id. */
+/** The name of what an entry is about; undefined where the action says it all. */
 export function targetOf({ targetType, targetId, metadata }: AuditEntry, names: Names): string | undefined {
   if (targetType === 'user') return names.users.get(targetId) ?? texts.unknownUser;
-  if (typeof metadata.name === 'string') return metadata.name;
-  if (targetType === 'channel') return names.channels.get(targetId) ?? targetId;
-  if (targetType === 'settings' || targetType === 'server') return undefined;
-  const { channelId } = metadata;
-  const channel = typeof channelId === 'string' ? names.channels.get(channelId) : undefined;
-  return channel === undefined ? targetId : texts.inChannel(channel);
+  if (typeof metadata.name === 'string' && metadata.name !== '') return metadata.name;
+  return targetType === 'channel' ? (names.channels.get(targetId) ?? targetId) : undefined;
 }
 
 /** Details as `[label, text]`, with names in place of ids. */
-export function detailsOf({ metadata }: AuditEntry, names: Names): readonly (readonly [string, string])[] {
+export function detailsOf(entry: AuditEntry, names: Names): readonly (readonly [string, string])[] {
+  const { targetType, targetId, metadata } = entry;
+  const isUnknown = targetType === 'user' ? !names.users.has(targetId) : targetType === 'webhook' && !metadata.name;
+  const details: AuditEntry['metadata'] = { ...metadata, ...(isUnknown && { id: targetId }) };
   const nameOf = (id: unknown) => names.users.get(String(id)) ?? names.channels.get(String(id)) ?? String(id);
-  return Object.entries(metadata).flatMap(([name, value]) => {
-    if (name === 'name' || value === '' || (Array.isArray(value) && value.length === 0)) return [];
-    const text = Array.isArray(value) ? value.map(nameOf).join(', ') : (wordOf(value) ?? nameOf(value));
-    return [[texts.details[name] ?? name, text] as const];
+  return Object.entries(details).flatMap(([name, value]) => {
+    const label = texts.details[name];
+    if (!label || value === '' || value === false || (Array.isArray(value) && value.length === 0)) return [];
+    const text = Array.isArray(value) ? value.map(nameOf).join(', ') : value === true ? texts.yes : nameOf(value);
+    return [[label, text] as const];
   });
 }
-
-const wordOf = (value: unknown) => (typeof value === 'boolean' ? (value ? texts.yes : texts.no) : undefined);

@@ -76,13 +76,10 @@ export const adminTexts = {
     time: 'Time',
     who: 'Who',
     what: 'What',
-    inChannel: (channel: string) => `in ${channel}`,
     yes: 'yes',
-    no: 'no',
-    /** Labels of the members of `metadata`. */
+    /** Labels of the members of `metadata` that are shown. */
     details: {
       isAdmin: 'admin',
-      how: 'by',
       role: 'new role',
       isPrivate: 'private',
       members: 'members',
@@ -91,8 +88,8 @@ export const adminTexts = {
       topic: 'topic',
       channelId: 'channel',
       author: 'author',
-      threadId: 'thread',
-      limit: 'limit',
+      limit: 'failures',
+      id: 'id',
     } as { readonly [name: string]: string },
     system: 'System',
     unknownUser: 'A former member',

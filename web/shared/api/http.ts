@@ -39,20 +39,27 @@ export interface Http {
   json<Answer>(method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 
+type HeaderFields = { readonly [name: string]: string };
+
 interface HttpOptions {
   /** Called for each request. */
-  readonly headers?: () => { readonly [name: string]: string };
+  readonly headers?: () => HeaderFields;
   /**
    * Called for a response with status 401 with the `headers` that were sent; resolves with true if the request should be
    * sent again with new ones.
    */
-  readonly onUnauthorized?: (sent: { readonly [name: string]: string }) => Promise<boolean>;
+  readonly onUnauthorized?: (sent: HeaderFields) => Promise<boolean>;
   /** `omit` keeps the browser from asking for a password itself where a service offers basic authentication. */
   readonly credentials?: RequestCredentials;
 }
 
 export function createHttp({ headers = () => ({}), onUnauthorized, credentials }: HttpOptions = {}): Http {
-  async function attempt(method: string, path: string, options: RequestOptions, common = headers()): Promise<Response> {
+  async function attempt(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    common: HeaderFields,
+  ): Promise<Response> {
     const { body, query = {}, signal, idempotencyKey } = options;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
@@ -78,7 +85,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
     const sent = headers();
     let response = await attempt(method, path, options, sent);
     if (response.status === 401 && onUnauthorized && (await onUnauthorized(sent)))
-      response = await attempt(method, path, options);
+      response = await attempt(method, path, options, headers());
     if (response.ok) return response;
     throw await errorFrom(response);
   }
