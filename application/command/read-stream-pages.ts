@@ -20,18 +20,24 @@ export async function* readForward(
   }
 }
 
-/** Yields pages backwards from the newest event, or from a revision; each page is newest first. */
+/**
+ * Yields pages backwards from the newest event, or from a revision; each page is newest first.
+ *
+ * @param firstLimit Events of the first page, for readers who usually need no more.
+ */
 export async function* readBackward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   newest?: number,
-  limit = PAGE_EVENTS,
+  firstLimit = PAGE_EVENTS,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
+  let limit = firstLimit;
   for (let from = newest; from === undefined || from >= 0; ) {
     const events = await log.read(stream, { backwards: true, limit, ...(from !== undefined && { from }) });
     if (typeof events === 'string') return events;
     if (events.length === 0) return undefined;
     yield events;
+    limit = PAGE_EVENTS;
     from = events.at(-1)!.revision - 1;
   }
   return undefined;

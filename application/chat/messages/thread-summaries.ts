@@ -10,8 +10,8 @@ import type { Cache, EventLog, Position, RecordedEvent, RevealedEvent } from '..
 
 /** Some 10,000 threads with a few participants. */
 const LIMIT_BYTES = 4 * 1024 * 1024;
-/** Events read at a time from the end of a thread; the last one usually suffices. */
-const READ_EVENTS = 2;
+/** Events read first from the end of a thread; the last one usually suffices. */
+const FIRST_READ_EVENTS = 2;
 
 export type ThreadSummaries = ReturnType<typeof createThreadSummaries>;
 
@@ -23,7 +23,7 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
   });
 
   async function find(threadId: string, matches: (event: RecordedEvent) => boolean): Promise<Thread | null> {
-    for await (const page of readBackward(log, threadStream(threadId), undefined, READ_EVENTS)) {
+    for await (const page of readBackward(log, threadStream(threadId), undefined, FIRST_READ_EVENTS)) {
       const event = page.find(matches);
       if (event) return isEvent<Closed>('ThreadClosed', event) ? null : (event.data as Summary['data']).thread;
     }

@@ -1,6 +1,6 @@
 /** Paged reads of a stream: every event in order, in pages of bounded size. */
 import { expect } from 'chai';
-import { readForward } from '../../../application/command/read-stream-pages.js';
+import { readBackward, readForward } from '../../../application/command/read-stream-pages.js';
 import type { EventLog, ReadOptions, RecordedEvent } from '../../../application/ports/index.js';
 
 describe('the pages of a stream', () => {
@@ -9,8 +9,14 @@ describe('the pages of a stream', () => {
     const readOptions: ReadOptions[] = [];
     const read: EventLog['read'] = async (_, options = {}) => {
       readOptions.push(options);
-      const { from = 0, limit = count } = options;
+      const { backwards = false, limit = count } = options;
       const all = Array.from({ length: count }, (_, index) => ({ revision: first + index }) as RecordedEvent);
+      const { from = backwards ? first + count - 1 : 0 } = options;
+      if (backwards)
+        return all
+          .filter(({ revision }) => revision <= from)
+          .toReversed()
+          .slice(0, limit);
       return all.filter(({ revision }) => revision >= from).slice(0, limit);
     };
     return { log: { read }, readOptions };
@@ -30,6 +36,15 @@ describe('the pages of a stream', () => {
         expect(Math.max(...readOptions.map(({ limit }) => limit ?? Infinity))).to.be.at.most(200);
       }
     expect(await revisions(streamOf(0, 450).log, 201)).to.deep.equal(range(201, 449));
+  });
+
+  it('are read backwards to the first event, after a small page in full ones', async () => {
+    const { log, readOptions } = streamOf(7, 450);
+    const found: number[] = [];
+    for await (const page of readBackward(log, 'toys.toy-a', undefined, 2))
+      found.push(...page.map((each) => each.revision));
+    expect(found).to.deep.equal(range(7, 456).toReversed());
+    expect(readOptions.map(({ limit }) => limit)).to.deep.equal([2, 200, 200, 200, 200]);
   });
 
   it('end with the reason if the stream is missing or deleted, at the start or midway', async () => {
