@@ -63,6 +63,7 @@ export interface Block {
 /** Number of records of one level and event in one hour of a producer. */
 export interface HourCount {
   readonly hour: number;
+  readonly producerId: string;
   /** Undefined where the levels of an hour are not counted separately. */
   readonly level: string | undefined;
   readonly event: string | undefined;

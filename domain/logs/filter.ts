@@ -10,6 +10,15 @@ export interface FieldEquals {
   readonly value: string;
 }
 
+/** Records with any of these are left out. */
+export interface Exclusions {
+  /** Upper case. */
+  readonly levels: readonly string[];
+  readonly events: readonly string[];
+  readonly producerIds: readonly string[];
+  readonly fields: readonly FieldEquals[];
+}
+
 export interface Filter {
   /** Unix ms, inclusive. */
   readonly from?: number;
@@ -23,17 +32,22 @@ export interface Filter {
   readonly fields: readonly FieldEquals[];
   /** Lower case; all must occur in the record's texts. */
   readonly words: readonly string[];
+  readonly not?: Exclusions;
 }
 
 export const EVERYTHING: Filter = { fields: [], words: [] };
 
 /** Whether the filter uses only time, level, producer and audit, which need no access to the record itself. */
-export const isRecordFree = ({ event, correlationId, fields, words }: Filter): boolean =>
-  event === undefined && correlationId === undefined && fields.length === 0 && words.length === 0;
+export const isRecordFree = ({ event, correlationId, fields, words, not }: Filter): boolean =>
+  event === undefined &&
+  correlationId === undefined &&
+  fields.length === 0 &&
+  words.length === 0 &&
+  (not === undefined || (not.events.length === 0 && not.fields.length === 0));
 
 /** Whether a record matches. The reference for the index, which must return exactly these records. */
 export function matches(filter: Filter, record: LogRecord): boolean {
-  const { from, to, levels, event, producerId, correlationId, audit, fields, words } = filter;
+  const { from, to, levels, event, producerId, correlationId, audit, fields, words, not } = filter;
   return (
     (from === undefined || record.instant >= from) &&
     (to === undefined || record.instant <= to) &&
@@ -42,10 +56,20 @@ export function matches(filter: Filter, record: LogRecord): boolean {
     (producerId === undefined || record.producerId === producerId) &&
     (correlationId === undefined || record.correlationId === correlationId) &&
     (audit === undefined || record.audit === audit) &&
-    fields.every(({ path, value }) => leavesAt(record.data, path).some((leaf) => String(leaf) === value)) &&
+    fields.every((field) => hasField(record, field)) &&
+    (not === undefined || !isExcluded(record, not)) &&
     (words.length === 0 || hasWords(record.data, words))
   );
 }
+
+const hasField = ({ data }: LogRecord, { path, value }: FieldEquals) =>
+  leavesAt(data, path).some((leaf) => String(leaf) === value);
+
+const isExcluded = (record: LogRecord, { levels, events, producerIds, fields }: Exclusions) =>
+  levels.includes(record.level) ||
+  (record.event !== undefined && events.includes(record.event)) ||
+  producerIds.includes(record.producerId) ||
+  fields.some((field) => hasField(record, field));
 
 export type Leaf = string | number | boolean | null;
 

@@ -71,6 +71,7 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
         if (nth % 3 === 0) withoutLevels.add(hour);
         counts.push({
           hour,
+          producerId: each.producerId,
           level: nth % 3 === 0 && !usual ? undefined : each.level,
           event: nth % 2 === 1 ? undefined : each.event,
           count: 1,

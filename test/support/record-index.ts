@@ -144,7 +144,7 @@ export async function startIndexFixture() {
 }
 
 export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
-  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
+  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'producer' }, { by: 'correlation' }),
   fc.constantFrom('http.status', 'tags', 'a', 'a.b', 'message').map((path): Grouping => ({ by: 'field', path })),
   fc
     .constantFrom(60_000, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS)
@@ -160,5 +160,6 @@ export function keysOf(grouping: Grouping, each: IdentifiedRecord): string[] {
   if (grouping.by === 'time')
     return [new Date(Math.floor(each.instant / grouping.intervalMs) * grouping.intervalMs).toISOString()];
   if (grouping.by === 'level') return [each.level];
+  if (grouping.by === 'producer') return [each.producerId];
   return [(grouping.by === 'event' ? each.event : each.correlationId) ?? MISSING];
 }

@@ -3,7 +3,7 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import { parseQueryTime } from '../../../domain/logs/timestamp.js';
 import { tokenize } from '../../../domain/logs/tokenizer.js';
 import type { DataOf } from '../../../domain/shared/index.js';
-import { type Problem, problem } from '../server/policy.js';
+import { isProblem, type Problem, problem } from '../server/policy.js';
 
 const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
 const texts = (description: string) =>
@@ -25,6 +25,11 @@ export const filterProperties = {
   field: texts('Dotted path into the record, paired with `value`; may be repeated'),
   value: texts('Exact value of the field, as text'),
   q: text('Words that must all occur in the texts of the record'),
+  notLevel: texts('Levels to leave out, comma-separated or repeated'),
+  notEvent: texts('Event name to leave out; may be repeated'),
+  notProducer: texts('Producer id to leave out; may be repeated'),
+  notField: texts('Dotted path, paired with `notValue`: records with that value are left out; may be repeated'),
+  notValue: texts('Exact value of the field to leave out, as text'),
   audit: { type: 'boolean', description: 'Only audit records (true), or only others (false)' },
 } as const;
 
@@ -36,14 +41,17 @@ export function filterOf(query: FilterQuery): Filter | Problem {
   const to = query.to === undefined ? undefined : parseQueryTime(query.to, true);
   if (query.from !== undefined && from === undefined) return invalidTime('from');
   if (query.to !== undefined && to === undefined) return invalidTime('to');
-  const paths = listOf(query.field);
-  const values = listOf(query.value);
-  if (paths.length !== values.length) return problem(400, 'field and value must come in pairs');
-  if (paths.includes('')) return problem(400, 'field must not be empty');
-  const levels = listOf(query.level)
-    .flatMap((each) => each.split(','))
-    .map((each) => each.trim().toUpperCase())
-    .filter((each) => each !== '');
+  const fields = pairsOf(query, 'field', 'value');
+  if (isProblem(fields)) return fields;
+  const notFields = pairsOf(query, 'notField', 'notValue');
+  if (isProblem(notFields)) return notFields;
+  const levels = levelsOf(query.level);
+  const not = {
+    levels: levelsOf(query.notLevel),
+    events: listOf(query.notEvent),
+    producerIds: listOf(query.notProducer),
+    fields: notFields,
+  };
   const words = [...new Set(tokenize(query.q ?? ''))];
   if (words.length > 50) return problem(400, 'q must not have more than 50 words');
   return {
@@ -54,12 +62,26 @@ export function filterOf(query: FilterQuery): Filter | Problem {
     producerId,
     correlationId,
     audit,
-    fields: paths.map((path, index) => ({ path, value: values[index]! })),
+    fields,
     words,
+    ...(Object.values(not).some((each) => each.length > 0) && { not }),
   };
 }
 
 const invalidTime = (name: string) => problem(400, `${name} must be a time: ISO 8601, a date, or Unix milliseconds`);
+
+const levelsOf = (value: string | readonly string[] | undefined) =>
+  listOf(value)
+    .flatMap((each) => each.split(','))
+    .map((each) => each.trim().toUpperCase())
+    .filter((each) => each !== '');
+
+function pairsOf(query: FilterQuery, name: 'field' | 'notField', valueName: 'value' | 'notValue') {
+  const [paths, values] = [listOf(query[name]), listOf(query[valueName])];
+  if (paths.length !== values.length) return problem(400, `${name} and ${valueName} must come in pairs`);
+  if (paths.includes('')) return problem(400, `${name} must not be empty`);
+  return paths.map((path, index) => ({ path, value: values[index]! }));
+}
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : value;

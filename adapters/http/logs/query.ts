@@ -21,7 +21,7 @@ export interface QueryRouteDeps {
 }
 
 const groupingProperties = {
-  groupBy: { enum: ['level', 'event', 'field', 'correlation', 'time'] },
+  groupBy: { enum: ['level', 'event', 'producer', 'field', 'correlation', 'time'] },
   groupField: { type: 'string', minLength: 1, maxLength: 1000 },
   interval: { type: 'string', default: '1h', description: '`1m` to `1d`: minutes, hours or a day' },
 } as const;
@@ -79,7 +79,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     path: '/api/logs/aggregate',
     summary: 'Count records',
     description:
-      'Counts by level, event, field (`groupField`), correlation or time (`interval`, `1m` to `1d`), highest ' +
+      'Counts by level, event, producer, field (`groupField`), correlation or time (`interval`, `1m` to `1d`), highest ' +
       'first. `total` is the number of matching records; a record with several values of a field counts in several ' +
       'buckets. Fewer than `limit` buckets are returned if their keys are very long. A query that exceeds its time ' +
       'budget, or has too many distinct values to count, gets 503.',

@@ -1,5 +1,5 @@
-/** Counts records by level, event, field, correlation id or time, from stored hourly counts where they suffice. */
-import { type Filter, isRecordFree, leavesAt } from '../../../domain/logs/filter.js';
+/** Counts records by level, event, producer, field, correlation id or time, from stored hourly counts where they suffice. */
+import { type Exclusions, type Filter, isRecordFree, leavesAt } from '../../../domain/logs/filter.js';
 import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
@@ -8,7 +8,7 @@ import type { Checkpoint } from './query-budget.js';
 import { forEachMatch, needsOf, relaxFilter, type Search } from './search-blocks.js';
 import { type Bucket, createTopKCounter, type KeyBudget, type Tally } from './top-k-counter.js';
 
-export type Grouping = Column | { readonly by: 'time'; readonly intervalMs: number };
+export type Grouping = Column | { readonly by: 'producer' } | { readonly by: 'time'; readonly intervalMs: number };
 
 export interface Counts {
   readonly buckets: readonly Bucket[];
@@ -48,20 +48,21 @@ async function countFromHours(
   { filter, grouping, checkpoint }: Aggregation,
   tally: Tally,
 ): Promise<readonly SearchRemainder[]> {
-  const { from = 0, to, levels, event, producerId, audit } = filter;
+  const { from = 0, to, levels, event, producerId, audit, not } = filter;
   const first = Math.ceil(from / HOUR_MS) * HOUR_MS;
   const end = to === undefined ? Number.MAX_SAFE_INTEGER : Math.floor((to + 1) / HOUR_MS) * HOUR_MS;
   if (!isCoveredByHours(filter, grouping) || end <= first) return [{ filter }];
   const range = { from: first, to: end, producerId, audit };
   const { counts, withoutEvents, withoutLevels } = await index.hours(range, checkpoint);
   const searched = new Set([
-    ...(grouping.by === 'event' || event !== undefined ? withoutEvents : []),
+    ...(grouping.by === 'event' || event !== undefined || not?.events.length ? withoutEvents : []),
     ...(needsUnusualLevels(filter, grouping) ? withoutLevels : []),
   ]);
   for (const each of counts) {
     if (searched.has(each.hour)) continue;
     if (levels && (each.level === undefined || !levels.includes(each.level))) continue;
     if (event !== undefined && each.event !== event) continue;
+    if (not && isExcluded(not, each)) continue;
     tally.add([keyOfCount(grouping, each)], each.count);
   }
   return [
@@ -75,18 +76,25 @@ async function countFromHours(
   ];
 }
 
-const isCoveredByHours = (filter: Filter, grouping: Grouping) =>
-  isRecordFree({ ...filter, event: undefined }) &&
+const isExcluded = ({ levels, events, producerIds }: Exclusions, { level, event, producerId }: HourCount) =>
+  (level !== undefined && levels.includes(level)) ||
+  (event !== undefined && events.includes(event)) ||
+  producerIds.includes(producerId);
+
+const isCoveredByHours = ({ event: _, not, ...filter }: Filter, grouping: Grouping) =>
+  isRecordFree({ ...filter, ...(not && { not: { ...not, events: [] } }) }) &&
   (grouping.by === 'level' ||
     grouping.by === 'event' ||
+    grouping.by === 'producer' ||
     (grouping.by === 'time' && grouping.intervalMs % HOUR_MS === 0));
 
 /** Usual levels are always counted separately. */
-const needsUnusualLevels = ({ levels }: Filter, grouping: Grouping) =>
-  levels ? !levels.every(isUsualLevel) : grouping.by === 'level';
+const needsUnusualLevels = ({ levels, not }: Filter, grouping: Grouping) =>
+  !(not?.levels ?? []).every(isUsualLevel) || (levels ? !levels.every(isUsualLevel) : grouping.by === 'level');
 
-function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
+function keyOfCount(grouping: Grouping, { hour, level, event, producerId }: HourCount) {
   if (grouping.by === 'time') return timeKey(hour, grouping.intervalMs);
+  if (grouping.by === 'producer') return producerId;
   return (grouping.by === 'level' ? level : event) ?? MISSING;
 }
 
@@ -125,7 +133,7 @@ async function countBySearch(
 
 async function countIn(ref: BlockRef, { filter, grouping, checkpoint }: Aggregation, tally: Tally) {
   const needs = needsOf(filter);
-  const column = grouping.by === 'time' ? undefined : grouping;
+  const column = grouping.by === 'time' || grouping.by === 'producer' ? undefined : grouping;
   await ref.read(
     async (block) => {
       const search = { filter, order: 'desc', checkpoint } as const;
@@ -157,6 +165,7 @@ async function countValues(block: Block, search: Search, { at, texts }: Values, 
 /** Parses the record only when no parsed `record` is passed and no column suffices. */
 function keysOf(grouping: Grouping, block: Block, at: number, record?: IdentifiedRecord): readonly string[] {
   if (grouping.by === 'level') return [block.level(at)];
+  if (grouping.by === 'producer') return [block.producerId];
   if (grouping.by === 'time') return [timeKey(block.instant(at), grouping.intervalMs)];
   const { event, correlationId, data } = record ?? block.record(at);
   if (grouping.by === 'field') {

@@ -1,5 +1,5 @@
 /** Finds records in result order, reading as few blocks as possible and holding none of them. */
-import { type Filter, isRecordFree, matches } from '../../../domain/logs/filter.js';
+import { type Exclusions, type Filter, isRecordFree, matches } from '../../../domain/logs/filter.js';
 import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { compareRecords, type Order, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { Block, BlockRef, Column, Needs, RecordIndex, Values } from '../record-index.js';
@@ -114,20 +114,22 @@ export function relaxFilter({ from: first, to: last }: BlockRef, filter: Filter)
 
 /** Parts of a block that are needed to evaluate the filter. */
 export function needsOf(filter: Filter): Needs & { readonly columns: readonly Column[] } {
-  const { from, to, levels, words } = filter;
+  const { from, to, levels, words, not } = filter;
+  const needsLevel = levels !== undefined || (not?.levels ?? []).length > 0;
   return {
     instants: from !== undefined || to !== undefined,
-    columns: [...(levels ? [LEVEL] : []), ...testsOf(filter).map(({ column }) => column)],
+    columns: [...(needsLevel ? [LEVEL] : []), ...testsOf(filter).map(({ column }) => column)],
     records: words.length > 0,
   };
 }
 
 const LEVEL: Column = { by: 'level' };
 
-const testsOf = ({ event, correlationId, fields }: Filter) => [
+const testsOf = ({ event, correlationId, fields, not }: Filter) => [
   ...(event === undefined ? [] : [{ column: { by: 'event' } as const, value: event }]),
   ...(correlationId === undefined ? [] : [{ column: { by: 'correlation' } as const, value: correlationId }]),
-  ...fields.map(({ path, value }) => ({ column: { by: 'field', path } as const, value })),
+  ...[...fields, ...(not?.fields ?? [])].map(({ path, value }) => ({ column: { by: 'field', path } as const, value })),
+  ...(not?.events ?? []).map((value) => ({ column: { by: 'event' } as const, value })),
 ];
 
 /** Checkpoints per records: 64 column lookups cost about as much as parsing one record. */
@@ -144,6 +146,7 @@ export async function forEachMatch(
 ): Promise<void> {
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
+  if (filter.not?.producerIds.includes(block.producerId)) return;
   const anyInstant = filter.from === undefined && filter.to === undefined;
   const { passes, rest } = evaluateColumns(block, filter);
   const whole = !isRecordFree(rest);
@@ -159,6 +162,7 @@ export async function forEachMatch(
     }
     if (!passes.every(({ at, passing }) => passing[at[index]!])) continue;
     if (rest.levels && !levels?.includes(block.level(index))) continue;
+    if (rest.not && rest.not.levels.length > 0 && rest.not.levels.includes(block.level(index))) continue;
     if (whole && !mayPass(block.line(index))) continue;
     const record = whole ? block.record(index) : undefined;
     if (record && !matches(rest, record)) continue;
@@ -169,12 +173,20 @@ export async function forEachMatch(
 /** Evaluates what the block's columns can, once per distinct value; `rest` is the filter they cannot evaluate. */
 function evaluateColumns(block: Block, filter: Filter) {
   const passes: { readonly at: Values['at']; readonly passing: readonly boolean[] }[] = [];
-  const applyColumn = (column: Column, test: (text: string) => boolean): boolean => {
+  const applyColumn = (column: Column, test: (text: string) => boolean, wanted = true): boolean => {
     const values = block.values?.(column);
-    if (values) passes.push({ at: values.at, passing: values.texts.map((texts) => texts.some(test)) });
+    if (values) passes.push({ at: values.at, passing: values.texts.map((texts) => texts.some(test) === wanted) });
     return values !== undefined;
   };
-  const { levels, event, correlationId, fields, ...others } = filter;
+  const exclude = (column: Column, excluded: readonly string[]) =>
+    excluded.length > 0 && applyColumn(column, (text) => excluded.includes(text), false) ? [] : excluded;
+  const { levels, event, correlationId, fields, not, ...others } = filter;
+  const restNot: Exclusions | undefined = not && {
+    levels: exclude(LEVEL, not.levels),
+    events: exclude({ by: 'event' }, not.events),
+    producerIds: not.producerIds,
+    fields: not.fields.filter(({ path, value }) => exclude({ by: 'field', path }, [value]).length > 0),
+  };
   const rest: Filter = {
     ...others,
     ...(levels && !applyColumn(LEVEL, (level) => levels.includes(level)) && { levels }),
@@ -182,6 +194,7 @@ function evaluateColumns(block: Block, filter: Filter) {
     ...(correlationId !== undefined &&
       !applyColumn({ by: 'correlation' }, (text) => text === correlationId) && { correlationId }),
     fields: fields.filter(({ path, value }) => !applyColumn({ by: 'field', path }, (text) => text === value)),
+    ...(restNot && { not: restNot }),
   };
   return { passes, rest };
 }

@@ -15,7 +15,7 @@ interface Counts {
   readonly total: number;
 }
 
-const GROUPS = ['level', 'event', 'correlation', 'time'];
+const GROUPS = ['level', 'event', 'producer', 'correlation', 'time'];
 /** Prefix for a field path without a dot. */
 const FIELD = 'field:';
 const BAR_WIDTH = 40;

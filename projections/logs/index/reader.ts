@@ -80,7 +80,7 @@ export function createRecordIndex({
         if (row.detail !== 'events') withoutEvents.add(hour);
         if (row.detail === 'usual levels') withoutLevels.add(hour);
         for (const { level, event, count } of await countsOf(name ?? '', row))
-          counts.push({ hour, level, event, count });
+          counts.push({ hour, producerId: row.producerId, level, event, count });
       }
       return { counts, withoutEvents: [...withoutEvents], withoutLevels: [...withoutLevels] };
     },

@@ -145,7 +145,7 @@ describe('annals logs query', () => {
       [['query', '--level', 'eror'], /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/],
       [['tail', '--level', 'ERROR,'], /--level.* one of TRACE, /],
       [['aggregate', '-l', 'ERROR,loud'], /'-l, --level.* one of TRACE, /],
-      [['aggregate', '--by', 'levle'], /'--by <what>'.* level, event, correlation, time, .*field:NAME/],
+      [['aggregate', '--by', 'levle'], /'--by <what>'.* level, event, producer, correlation, time, .*field:NAME/],
       [['aggregate', '--by', 'field:'], /'--by <what>'.* level, event, /],
       [['aggregate', '--by', 'time', '--interval', '1w'], /'--interval.* minutes, hours or a day: 1m to 1d/],
       [['aggregate', '--by', 'time', '--interval', '25h'], /'--interval.* 1m to 1d/],

@@ -59,6 +59,11 @@ export const record: fc.Arbitrary<JsonObject> = fc
   )
   .map(([known, other]) => ({ ...other, ...known }) as JsonObject);
 
+const field = fc.record({
+  path: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('.')),
+  value: fc.oneof(scalar.map(String), fc.constantFrom(...TEXTS)),
+});
+
 export const filter: fc.Arbitrary<Filter> = fc
   .record({
     from: instant,
@@ -68,14 +73,14 @@ export const filter: fc.Arbitrary<Filter> = fc
     producerId: fc.constantFrom('api', 'web'),
     correlationId: fc.constantFrom(...IDS),
     audit: fc.boolean(),
-    fields: fc.array(
-      fc.record({
-        path: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('.')),
-        value: fc.oneof(scalar.map(String), fc.constantFrom(...TEXTS)),
-      }),
-      { maxLength: 2 },
-    ),
+    fields: fc.array(field, { maxLength: 2 }),
     words: fc.array(fc.constantFrom('ok', 'disk', 'full', 'user_1', 'мир', '200'), { maxLength: 2 }),
+    not: fc.record({
+      levels: fc.subarray(['INFO', 'ERROR', 'STRANGE']),
+      events: fc.subarray(['started', '7', 'disk full']),
+      producerIds: fc.subarray(['api']),
+      fields: fc.array(field, { maxLength: 2 }),
+    }),
   })
   .chain((all) =>
     fc

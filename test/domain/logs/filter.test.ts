@@ -39,6 +39,29 @@ describe('a filter', () => {
     expect(passes(data, { levels: [] })).to.equal(false);
   });
 
+  it('leaves out excluded levels, events, producers and fields', () => {
+    const data = { level: 'error', event: 'paid', tags: ['a', 'b'] };
+    const none = { levels: [], events: [], producerIds: [], fields: [] };
+    expect(passes(data, { not: none })).to.equal(true);
+    const field = (path: string, value: string) => [{ path, value }];
+    for (const not of [
+      { levels: ['WARN', 'ERROR'] },
+      { events: ['paid'] },
+      { producerIds: ['api'] },
+      { fields: field('tags', 'b') },
+    ])
+      expect(passes(data, { not: { ...none, ...not } }), JSON.stringify(not)).to.equal(false);
+    for (const not of [
+      { levels: ['WARN'] },
+      { events: ['pai'] },
+      { producerIds: ['web'] },
+      { fields: field('tags', 'c') },
+      { fields: field('other', 'a') },
+    ])
+      expect(passes(data, { not: { ...none, ...not } }), JSON.stringify(not)).to.equal(true);
+    expect(passes({}, { not: { ...none, events: [''] } })).to.equal(true);
+  });
+
   it('is record-free if it needs only columns', () => {
     expect(isRecordFree(EVERYTHING)).to.equal(true);
     expect(isRecordFree({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true })).to.equal(
@@ -49,6 +72,8 @@ describe('a filter', () => {
       { correlationId: 'c1' },
       { fields: [{ path: 'a', value: '1' }] },
       { words: ['disk'] },
+      { not: { levels: [], events: ['paid'], producerIds: [], fields: [] } },
+      { not: { levels: [], events: [], producerIds: [], fields: [{ path: 'a', value: '1' }] } },
     ])
       expect(isRecordFree({ ...EVERYTHING, ...inside }), JSON.stringify(inside)).to.equal(false);
   });

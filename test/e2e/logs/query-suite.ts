@@ -168,6 +168,27 @@ export function answers(logs: LogsUnderTest) {
       ]);
     });
 
+    it('leave out levels, events, producers and fields', async () => {
+      await client.ingest([
+        { run, timestamp: at(0), level: 'error', event: 'a', user: { id: 1 } },
+        { run, timestamp: at(1), level: 'info', event: 'b', user: { id: 2 } },
+        { run, timestamp: at(2), level: 'debug', event: 'c', tags: ['x', 'y'] },
+      ]);
+      const events = async (query: string) =>
+        (await client.page(mine(`order=asc&${query}`))).entries.map(({ event }) => event).join('');
+      expect(await events('notLevel=debug,info')).to.equal('a');
+      expect(await events('notEvent=a&notEvent=c')).to.equal('b');
+      expect(await events('notField=user.id&notValue=1')).to.equal('bc');
+      expect(await events('notField=user.id&notValue=1&notField=tags&notValue=y')).to.equal('b');
+      expect(await events('notProducer=nobody')).to.equal('abc');
+      const [{ key: producer = '', count: many = 0 } = {}] = (await count('groupBy=producer')).buckets;
+      expect(many).to.equal(3);
+      expect(await events(`notProducer=${producer}`)).to.equal('');
+      expect((await count('groupBy=level&notEvent=a')).total).to.equal(2);
+      for (const query of ['notField=a', 'notValue=a', 'notField=&notValue=a'])
+        expect((await client.ask('GET', `/api/logs?${query}`)).status, query).to.equal(400);
+    });
+
     it('count whole hours equal to counting single records', async () => {
       const records = Array.from({ length: 90 }, (_, n) => ({
         n,

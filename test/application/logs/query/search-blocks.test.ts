@@ -56,6 +56,12 @@ const columnFilter: fc.Arbitrary<Filter> = fc
       event: fc.constantFrom('started', 'never'),
       producerId: fc.constantFrom('api', 'web'),
       audit: fc.boolean(),
+      not: fc.record({
+        levels: fc.subarray(LEVELS),
+        events: fc.subarray(['started']),
+        producerIds: fc.subarray(['web']),
+        fields: fc.constant([]),
+      }),
     },
     { requiredKeys: [] },
   )
@@ -148,6 +154,9 @@ describe('search results', () => {
     expect(await count({ levels: ['INFO'] })).to.deep.equal([24, 0]);
     expect(await count({ producerId: 'api', audit: false, levels: ['INFO', 'WARN'] })).to.deep.equal([24, 0]);
     expect(await count({}, { by: 'time', intervalMs: HOUR_MS })).to.deep.equal([24, 0]);
+    expect(await count({}, { by: 'producer' })).to.deep.equal([24, 0]);
+    const not = { levels: ['WARN'], events: [], producerIds: ['web'], fields: [] };
+    expect(await count({ levels: ['INFO'], not })).to.deep.equal([24, 0]);
     expect(await count({ from: NOON, to: NOON + HOUR_MS - 1, levels: ['INFO'] })).to.deep.equal([1, 0]);
     // Part of an hour is not covered by hourly counts.
     expect((await count({ from: NOON - HOUR_MS + 1, levels: ['INFO'] }))[1]).to.be.greaterThan(0);
