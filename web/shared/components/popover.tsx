@@ -1,0 +1,37 @@
+/** A box that floats at an element until a click beside it or Escape. */
+import type { Placement } from '@floating-ui/dom';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { float } from './menu.js';
+
+interface PopoverProps {
+  readonly anchor: RefObject<HTMLElement>;
+  readonly label: string;
+  readonly placement?: Placement;
+  readonly class?: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Open while it is rendered. */
+export function Popover({ anchor, label, placement, class: name = '', onClose, children }: PopoverProps) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!element.current || !anchor.current) return;
+    element.current.showPopover();
+    element.current.querySelector<HTMLElement>('button, input')?.focus();
+    return float(anchor.current, element.current, placement);
+  }, []);
+  return (
+    <div
+      ref={element}
+      class={`menu popover ${name}`}
+      role="dialog"
+      aria-label={label}
+      popover="auto"
+      onToggle={(event) => event.newState === 'closed' && onClose()}
+    >
+      {children}
+    </div>
+  );
+}
