@@ -1,0 +1,58 @@
+/** Read marks and what is unread: counted from loaded messages, so that counting again gives the same. */
+import type { Message } from '../contract.js';
+import { type ChatState, isDirect } from './chat-state.js';
+
+/** Kept in the browser per user. Times are those of messages. */
+export interface Marks {
+  /** Everything up to here was read before this browser kept marks. */
+  readonly since: number;
+  /** Time of the newest read message by channel, conversation, or thread. */
+  readonly read: { readonly [key: string]: number };
+  /** Channels without notices. */
+  readonly muted: readonly string[];
+}
+
+export const newMarks = (since: number): Marks => ({ since, read: {}, muted: [] });
+
+export const readUpTo = (marks: Marks, key: string): number => marks.read[key] ?? marks.since;
+
+/** Marks a place as read up to a time; never goes back. */
+export function markRead(marks: Marks, key: string, at: number): Marks {
+  return readUpTo(marks, key) >= at ? marks : { ...marks, read: { ...marks.read, [key]: at } };
+}
+
+/** Marks a message and everything after it as unread. */
+export const markUnread = (marks: Marks, key: string, at: number): Marks => ({
+  ...marks,
+  read: { ...marks.read, [key]: at - 1 },
+});
+
+/** Whether a message addresses the user: by name, or everyone in the channel. */
+export const isMentioned = ({ mentions }: Pick<Message, 'mentions'>, userId: string): boolean =>
+  mentions.includes(userId) || mentions.includes('@channel') || mentions.includes('@here');
+
+export interface Unread {
+  /** Messages of others after the mark, among those loaded. */
+  readonly count: number;
+  /** How many of them concern the user in person: mentions, and all direct messages. */
+  readonly mentions: number;
+}
+
+export const NOTHING_UNREAD: Unread = { count: 0, mentions: 0 };
+
+/** What is unread in a channel or conversation. */
+export function unreadOf(state: ChatState, marks: Marks, placeId: string, userId: string): Unread {
+  const mark = readUpTo(marks, placeId);
+  const timeline = state.timelines.get(placeId);
+  let [count, mentions] = [0, 0];
+  const messages = timeline?.messages ?? [];
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]!;
+    if (message.createdAt <= mark) break;
+    if (message.author.id === userId) continue;
+    count += 1;
+    if (isDirect(placeId) || isMentioned(message, userId)) mentions += 1;
+  }
+  const lastMessageAt = state.conversations.get(placeId)?.lastMessageAt ?? 0;
+  return !timeline && lastMessageAt > mark ? { count: 1, mentions: 1 } : { count, mentions };
+}
