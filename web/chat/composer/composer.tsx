@@ -1,0 +1,161 @@
+/** Where messages and replies are written: text, mentions, images and files; kept as a draft until it is sent. */
+import { AtSign, Paperclip, SendHorizontal, X } from 'lucide-preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, IconButton } from '../../shared/components/button.js';
+import { toast } from '../../shared/components/toasts.js';
+import { ACCEPTED } from '../state/file-kinds.js';
+import { texts } from '../texts/workspace.js';
+import { Quote } from '../timeline/quote.js';
+import { useWorkspace } from '../workspace/context.js';
+import { EMPTY_DRAFT, isEmpty } from '../workspace/drafts.js';
+import { DraftFiles } from './draft-files.js';
+import { MentionTextarea } from './mention-textarea.js';
+
+interface ComposerProps {
+  readonly placeId: string;
+  /** Parent message, to write a reply. */
+  readonly threadId?: string;
+  readonly placeholder: string;
+  /** The user wants to edit his last message. */
+  readonly onEditLast: () => void;
+  readonly onSent: () => void;
+}
+
+/** Selector of the field, to give it the focus from elsewhere. */
+export const COMPOSER_FIELD = '.composer textarea';
+
+export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }: ComposerProps) {
+  const { drafts, uploads, sending } = useWorkspace();
+  const key = threadId ?? placeId;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const [isWaiting, setWaiting] = useState(false);
+  const [isDropping, setDropping] = useState(false);
+  const draft = drafts.of(key).value;
+  const running = uploads.of(key).value;
+  const isUploading = running.some(({ error }) => error === undefined);
+
+  useEffect(() => {
+    setWaiting(false);
+    if (matchMedia('(hover: hover)').matches) field.current?.focus();
+  }, [key]);
+  useEffect(() => {
+    if (isWaiting && !isUploading) send();
+  }, [isWaiting, isUploading]);
+
+  function send() {
+    const hasFailed = running.some(({ error }) => error !== undefined);
+    setWaiting(isUploading);
+    if (isUploading || hasFailed) return;
+    const { content, ...rest } = drafts.of(key).peek();
+    if (isEmpty({ content, ...rest })) return;
+    sending.send({ placeId, ...(threadId !== undefined && { threadId }) }, { ...rest, content: content.trim() });
+    drafts.set(key, EMPTY_DRAFT);
+    onSent();
+    field.current?.focus();
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      send();
+    } else if (event.key === 'ArrowUp' && draft.content === '') {
+      event.preventDefault();
+      onEditLast();
+    } else if (event.key === 'Escape' && draft.quotedMessageId !== null) {
+      event.stopPropagation();
+      drafts.change(key, { quotedMessageId: null });
+    }
+  }
+
+  function addFiles(files: Iterable<File>) {
+    for (const text of uploads.add(key, placeId, files)) toast({ tone: 'bad', text });
+    field.current?.focus();
+  }
+
+  function onPaste(event: ClipboardEvent) {
+    const files = event.clipboardData?.files;
+    // Text copied from office programs brings a picture of itself along.
+    if (!files?.length || event.clipboardData?.types.includes('text/plain')) return;
+    event.preventDefault();
+    addFiles(files);
+  }
+
+  function insertMention() {
+    const { content } = drafts.of(key).peek();
+    drafts.change(key, { content: `${content}${content === '' || /\s$/.test(content) ? '' : ' '}@` });
+    requestAnimationFrame(() => {
+      field.current?.focus();
+      field.current?.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files can also be picked with a button
+    <div
+      class={`composer${isDropping ? ' dropping' : ''}`}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        setDropping(true);
+      }}
+      onDragLeave={() => setDropping(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setDropping(false);
+        addFiles(event.dataTransfer?.files ?? []);
+      }}
+    >
+      {draft.quotedMessageId !== null && (
+        <div class="composer-quote">
+          <Quote id={draft.quotedMessageId} placeId={placeId} threadId={threadId} />
+          <IconButton
+            small
+            icon={X}
+            label={texts.removeQuote}
+            onClick={() => drafts.change(key, { quotedMessageId: null })}
+          />
+        </div>
+      )}
+      <MentionTextarea
+        field={field}
+        value={draft.content}
+        label={placeholder}
+        placeholder={placeholder}
+        placeId={placeId}
+        onChange={(content) => drafts.change(key, { content })}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+      />
+      <DraftFiles draftKey={key} placeId={placeId} />
+      <div class="composer-actions">
+        <IconButton small icon={Paperclip} label={texts.attach} onClick={() => picker.current?.click()} />
+        <IconButton small icon={AtSign} label={texts.mention} onClick={insertMention} />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          accept={ACCEPTED}
+          aria-label={texts.attach}
+          onChange={(event) => {
+            addFiles([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+        <span class="quiet hint">{isWaiting ? texts.sendsWhenUploaded : draft.content !== '' && texts.enterHint}</span>
+        <Button
+          small
+          variant="main"
+          icon={SendHorizontal}
+          disabled={isEmpty(draft) && running.length === 0}
+          busy={isWaiting}
+          onClick={send}
+        >
+          {texts.send}
+        </Button>
+      </div>
+      {isDropping && <div class="drop-hint">{texts.dropHere}</div>}
+    </div>
+  );
+}

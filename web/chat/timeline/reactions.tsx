@@ -1,0 +1,114 @@
+/** Reactions of a message, and the picker of common ones. */
+import { SmilePlus } from 'lucide-preact';
+import { useRef, useState } from 'preact/hooks';
+import { messageOf } from '../../shared/api/http.js';
+import { IconButton } from '../../shared/components/button.js';
+import { Popover } from '../../shared/components/popover.js';
+import { toast } from '../../shared/components/toasts.js';
+import type { Message } from '../contract.js';
+import { texts } from '../texts/workspace.js';
+import { useWorkspace, type Workspace } from '../workspace/context.js';
+
+/** With names for screen readers and tooltips. */
+const COMMON: readonly (readonly [string, string])[] = [
+  ['👍', 'thumbs up'],
+  ['👎', 'thumbs down'],
+  ['❤️', 'heart'],
+  ['😂', 'tears of joy'],
+  ['🎉', 'party'],
+  ['🙏', 'thanks'],
+  ['👀', 'eyes'],
+  ['✅', 'done'],
+  ['❌', 'no'],
+  ['🔥', 'fire'],
+  ['🚀', 'rocket'],
+  ['💯', 'hundred'],
+  ['👏', 'applause'],
+  ['🙌', 'raised hands'],
+  ['💪', 'strong'],
+  ['🤔', 'thinking'],
+  ['😄', 'smile'],
+  ['😅', 'sweat'],
+  ['😍', 'love'],
+  ['😎', 'cool'],
+  ['😢', 'sad'],
+  ['😮', 'surprised'],
+  ['😬', 'grimace'],
+  ['🤯', 'mind blown'],
+  ['🫡', 'salute'],
+  ['🤝', 'handshake'],
+  ['👋', 'wave'],
+  ['💡', 'idea'],
+  ['⚠️', 'warning'],
+  ['🐛', 'bug'],
+  ['📌', 'pin'],
+  ['☕', 'coffee'],
+];
+
+export function toggleReaction({ actions, user }: Workspace, message: Message, reaction: string): void {
+  const isOn = Object.hasOwn(message.reactions, reaction) && message.reactions[reaction]?.includes(user.id);
+  actions
+    .setReaction(message, reaction, !isOn)
+    .catch((error: unknown) => toast({ tone: 'bad', text: messageOf(error) }));
+}
+
+export function ReactionPicker({ message, small = true }: { message: Message; small?: boolean }) {
+  const workspace = useWorkspace();
+  const [isOpen, setOpen] = useState(false);
+  const anchor = useRef<HTMLSpanElement>(null);
+  function pick(reaction: string) {
+    setOpen(false);
+    toggleReaction(workspace, message, reaction);
+  }
+  return (
+    <span ref={anchor}>
+      <IconButton
+        icon={SmilePlus}
+        small={small}
+        label={texts.react}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
+      {isOpen && (
+        <Popover anchor={anchor} label={texts.react} class="reaction-picker" onClose={() => setOpen(false)}>
+          {COMMON.map(([reaction, name]) => (
+            <button key={reaction} type="button" title={name} aria-label={name} onClick={() => pick(reaction)}>
+              {reaction}
+            </button>
+          ))}
+        </Popover>
+      )}
+    </span>
+  );
+}
+
+export function Reactions({ message }: { message: Message }) {
+  const workspace = useWorkspace();
+  const { store, user } = workspace;
+  const entries = Object.entries(message.reactions);
+  if (entries.length === 0) return null;
+  const { users } = store.state.value;
+  return (
+    <div class="reactions">
+      {entries.map(([reaction, ids]) => {
+        const names = ids.map((id) => (id === user.id ? texts.you : (users.get(id)?.userName ?? texts.formerUser)));
+        return (
+          <button
+            key={reaction}
+            type="button"
+            class="reaction"
+            aria-pressed={ids.includes(user.id)}
+            aria-label={texts.reactedWith(reaction, names)}
+            title={texts.reactedWith(reaction, names)}
+            onClick={() => toggleReaction(workspace, message, reaction)}
+          >
+            <span>{reaction}</span>
+            {ids.length}
+          </button>
+        );
+      })}
+      <ReactionPicker message={message} />
+    </div>
+  );
+}

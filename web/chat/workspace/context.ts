@@ -1,0 +1,88 @@
+/** Everything the views of the workspace use, given by context. */
+import { signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { http } from '../api.js';
+import type { Message } from '../contract.js';
+import { createImageCache } from '../files/image-cache.js';
+import { bearer, refreshSession, type User } from '../session.js';
+import { createActions } from './actions.js';
+import { createDrafts } from './drafts.js';
+import { createMarks } from './marks.js';
+import { createNotices } from './notices.js';
+import { createQuotes } from './quotes.js';
+import { createSending } from './sending.js';
+import { createStore } from './store.js';
+import { createTimelines } from './timelines.js';
+import { createUploads } from './uploads.js';
+import { view } from './view.js';
+
+/** What is open over the workspace. */
+export type Overlay =
+  | { readonly kind: 'switcher' | 'shortcuts' | 'new-channel' | 'new-direct' }
+  | { readonly kind: 'edit-channel' | 'delete-channel'; readonly channelId: string }
+  | { readonly kind: 'delete' | 'history'; readonly message: Message }
+  | { readonly kind: 'image'; readonly placeId: string; readonly images: readonly string[]; readonly index: number };
+
+export type Workspace = ReturnType<typeof createWorkspace>;
+
+export function createWorkspace(user: User) {
+  const store = createStore({ http, headers: bearer, onUnauthorized: refreshSession });
+  const userId = user.id;
+  const timelines = createTimelines({ http, store });
+  const actions = createActions({ http, store, userId });
+  const marks = createMarks(userId, store);
+  const drafts = createDrafts(userId);
+  const sending = createSending({ http, store, userId });
+  const notices = createNotices({ store, marks, userId });
+  const quotes = createQuotes(store, actions);
+  const images = createImageCache(http);
+
+  /** Runs everything until the returned function is called. */
+  function start(): () => void {
+    const stopEvents = store.onEvent((event) => {
+      if (event.type === 'DELETE_MESSAGE' || event.type === 'DELETE_DM_MESSAGE') quotes.forget(event.payload.id);
+      if (event.type === 'RESET') {
+        const { placeId, panel } = view.peek();
+        const thread = panel?.kind === 'thread' ? [panel.parentId] : [];
+        void timelines.reload(placeId === undefined ? thread : [placeId, ...thread]);
+      }
+    });
+    const stops = [store.start(), marks.start(), sending.start(), notices.start(), stopEvents, images.clear];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  return {
+    user,
+    http,
+    store,
+    timelines,
+    actions,
+    marks,
+    drafts,
+    sending,
+    notices,
+    quotes,
+    images,
+    uploads: createUploads(drafts),
+    overlay: signal<Overlay | undefined>(undefined),
+    /** Message whose toolbar is shown. */
+    active: signal<string | undefined>(undefined),
+    /** Message that was jumped to, for a moment. */
+    flash: signal<string | undefined>(undefined),
+    /** Own message that is being edited. */
+    editing: signal<string | undefined>(undefined),
+    isSidebarOpen: signal(false),
+    start,
+  };
+}
+
+export const WorkspaceContext = createContext<Workspace | undefined>(undefined);
+
+export function useWorkspace(): Workspace {
+  const workspace = useContext(WorkspaceContext);
+  if (!workspace) throw new Error('There is no workspace around this component.');
+  return workspace;
+}

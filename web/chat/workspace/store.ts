@@ -1,0 +1,122 @@
+/** The state of the signed-in user's chat: read from the service, kept current by its event stream. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { openEventStream } from '../../shared/api/event-stream.js';
+import type { Http } from '../../shared/api/http.js';
+import type { Channel, ChatEvent, Conversation, PresenceEntry, User } from '../contract.js';
+import { byId, type ChatState, initialState } from '../state/chat-state.js';
+import { applyEvent } from '../state/events.js';
+
+export type Connection = 'connecting' | 'connected' | 'lost';
+
+export interface Store {
+  readonly state: ReadonlySignal<ChatState>;
+  readonly connection: ReadonlySignal<Connection>;
+  /** Why the first load failed; undefined while loading and once loaded. */
+  readonly failure: ReadonlySignal<unknown>;
+  readonly isLoaded: ReadonlySignal<boolean>;
+  update(change: (state: ChatState) => ChatState): void;
+  /**
+   * Applies the answer of a read, and again the events that arrived while it was on its way: it may not contain them.
+   */
+  read<Answer>(reading: Promise<Answer>, apply: (state: ChatState, answer: Answer) => ChatState): Promise<Answer>;
+  /** Calls back after an event was applied; returns a function that stops it. */
+  onEvent(listener: (event: ChatEvent) => void): () => void;
+  /** Reads people and places; again after a failure. */
+  load(): Promise<void>;
+  /** Connects the event stream and loads. Returns a function that ends it. */
+  start(): () => void;
+}
+
+interface StoreDeps {
+  readonly http: Http;
+  readonly headers: () => { readonly [name: string]: string };
+  readonly onUnauthorized: () => Promise<boolean>;
+}
+
+export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store {
+  const state = signal(initialState);
+  const connection = signal<Connection>('connecting');
+  const failure = signal<unknown>(undefined);
+  const isLoaded = signal(false);
+  const listeners = new Set<(event: ChatEvent) => void>();
+  /** Events since the start of the oldest read that is on its way. */
+  let recent: ChatEvent[] = [];
+  let reads = 0;
+
+  const store: Store = {
+    state,
+    connection,
+    failure,
+    isLoaded,
+    update(change) {
+      state.value = change(state.value);
+    },
+    async read(reading, apply) {
+      const start = recent.length;
+      reads += 1;
+      try {
+        const answer = await reading;
+        state.value = recent.slice(start).reduce(applyEvent, apply(state.value, answer));
+        return answer;
+      } finally {
+        reads -= 1;
+        if (reads === 0) recent = [];
+      }
+    },
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    load,
+    start,
+  };
+
+  function receive(event: ChatEvent) {
+    if (reads > 0) recent.push(event);
+    state.value = applyEvent(state.value, event);
+    if (event.type === 'RESET') void load();
+    for (const listener of listeners) listener(event);
+  }
+
+  async function load() {
+    failure.value = undefined;
+    const get = <Answer>(path: string) => http.json<Answer>('GET', path);
+    const reading = Promise.all([
+      get<{ users: readonly User[] }>('users'),
+      get<{ channels: readonly Channel[] }>('channels'),
+      get<{ conversations: readonly Conversation[] }>('conversations'),
+      get<{ presence: readonly PresenceEntry[] }>('presence'),
+      get<{ name: string }>('server/settings'),
+    ]);
+    try {
+      await store.read(reading, (current, [{ users }, { channels }, { conversations }, { presence }, { name }]) => ({
+        ...current,
+        serverName: name,
+        users: byId(users),
+        channels: byId(channels),
+        conversations: byId(conversations),
+        presence: new Map(presence.map((entry) => [entry.userId, entry])),
+      }));
+      isLoaded.value = true;
+    } catch (error) {
+      failure.value = error;
+    }
+  }
+
+  function start() {
+    const stream = openEventStream({
+      url: () => 'events',
+      headers: () => ({ ...headers(), Accept: 'text/event-stream' }),
+      onMessage: (message) => receive(message as unknown as ChatEvent),
+      onState: (isConnected) => {
+        connection.value = isConnected ? 'connected' : 'lost';
+        if (isConnected && failure.value !== undefined) void load();
+      },
+      onUnauthorized,
+    });
+    void load();
+    return () => stream.close();
+  }
+
+  return store;
+}
