@@ -9,6 +9,8 @@ export interface EventStreamOptions {
   readonly onState: (isConnected: boolean) => void;
   /** Called for a response with status 401; resolves with true to connect again. */
   readonly onUnauthorized: () => Promise<boolean>;
+  /** Called for a response with status 404, after which it does not connect again; without it, it does. */
+  readonly onNotFound?: () => void;
   /** Start after this cursor. */
   readonly after?: string;
   /** See `HttpOptions` in `http.ts`. */
@@ -40,6 +42,10 @@ export function openEventStream(options: EventStreamOptions): EventStream {
       const headers = { ...options.headers(), ...(cursor !== undefined && { 'Last-Event-ID': cursor }) };
       const response = await fetch(options.url(), { headers, signal: current.signal, cache: 'no-store', credentials });
       if (response.status === 401) return (await options.onUnauthorized()) ? 'again' : 'end';
+      if (response.status === 404 && options.onNotFound) {
+        options.onNotFound();
+        return 'end';
+      }
       if (!response.ok || !response.body) return 'again';
       options.onState(true);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
