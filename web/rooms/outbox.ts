@@ -1,0 +1,172 @@
+/** Unsent messages of a room: kept encrypted on this device, sent in order, each until it is acknowledged. */
+import { signal } from '@preact/signals';
+import { ApiError, isTemporary } from '../shared/api/http.js';
+import type { Content } from './content.js';
+import { decodeContent, encodeContent } from './content.js';
+import { decrypt, type Envelope, encrypt, randomBytes, toBase64url, utf8 } from './crypto/index.js';
+import { exclusively, type OutboxRecord, outbox, outboxOf } from './store.js';
+
+export interface PendingMessage {
+  readonly id: string;
+  readonly at: number;
+  readonly content: Content;
+  readonly state: 'queued' | 'sending' | 'sent' | 'failed';
+  /** Of the service, when it was sent. */
+  readonly messageId?: string;
+  readonly error?: unknown;
+}
+
+export interface OutboxOptions {
+  readonly roomId: string;
+  readonly localKey: CryptoKey;
+  /** Encrypts with the current room key; undefined if there is none to send with. */
+  readonly seal: (content: Content) => Promise<Envelope | undefined>;
+  readonly post: (envelope: Envelope, idempotencyKey: string) => Promise<{ message: { id: string } }>;
+  /** The room has ended, or this participant is no longer in it. */
+  readonly onRefused: (error: ApiError) => void;
+}
+
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
+const ID_BYTES = 16;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+export function createOutbox({ roomId, localKey, seal, post, onRefused }: OutboxOptions) {
+  const pending = signal<readonly PendingMessage[]>([]);
+  /** When sending continues after a refusal for now; undefined if it is not paused. */
+  const pausedUntil = signal<number | undefined>(undefined);
+  let isClosed = false;
+  let isFlushing = false;
+  let order = Date.now();
+  let wake = () => {};
+
+  const context = utf8(`annals-rooms local outbox ${roomId}`);
+  const update = (id: string, change: Partial<PendingMessage>) => {
+    pending.value = pending.value.map((each) => (each.id === id ? { ...each, ...change } : each));
+  };
+  const drop = (id: string) => {
+    pending.value = pending.value.filter((each) => each.id !== id);
+  };
+
+  async function add(contents: readonly Content[]): Promise<void> {
+    for (const content of contents) {
+      const id = toBase64url(randomBytes(ID_BYTES));
+      pending.value = [...pending.value, { id, at: Date.now(), content, state: 'queued' }];
+      order = Math.max(order + 1, Date.now());
+      const record = { id, roomId, order, content: await encrypt(localKey, encodeContent(content), context) };
+      if (isClosed) return;
+      await outbox.put(record).catch(() => {});
+      void flush();
+    }
+  }
+
+  /** Messages that an earlier page or another tab did not get acknowledged. */
+  async function restore(): Promise<void> {
+    const known = new Set(pending.value.map(({ id }) => id));
+    for (const record of await outboxOf(roomId)) {
+      if (known.has(record.id)) continue;
+      const content = await decrypt(localKey, record.content, context).then(decodeContent, () => undefined);
+      if (!content) await outbox.remove(record.id);
+      else pending.value = [...pending.value, { id: record.id, at: record.order, content, state: 'queued' }];
+    }
+  }
+
+  async function flush(): Promise<void> {
+    if (isFlushing) return;
+    isFlushing = true;
+    let pause = FIRST_PAUSE_MS;
+    for (;;) {
+      const next = pending.value.find(({ state }) => state === 'queued');
+      if (!next || isClosed) break;
+      const outcome = await exclusively(`outbox-${roomId}`, () => attempt(next)).catch((error: unknown) => ({ error }));
+      if (outcome === 'not-now') break;
+      if (outcome === 'done') {
+        pause = FIRST_PAUSE_MS;
+        continue;
+      }
+      await rest(outcome.error, pause);
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+    }
+    isFlushing = false;
+  }
+
+  async function rest(error: unknown, pause: number): Promise<void> {
+    const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
+    const ms = seconds === undefined ? pause : 1000 * seconds;
+    pausedUntil.value = Date.now() + ms;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, ms);
+    });
+    pausedUntil.value = undefined;
+  }
+
+  async function attempt({ id, content }: PendingMessage): Promise<'done' | 'not-now' | { readonly error: unknown }> {
+    const record: OutboxRecord | undefined = await outbox.get(id);
+    if (!record) {
+      // Another tab sent it.
+      drop(id);
+      return 'done';
+    }
+    const envelope = record.envelope ?? (await seal(content));
+    if (!envelope || isClosed) return 'not-now';
+    if (!record.envelope) await outbox.put({ ...record, envelope });
+    update(id, { state: 'sending' });
+    try {
+      const { message } = await post(envelope, id);
+      await outbox.remove(id);
+      update(id, { state: 'sent', messageId: message.id });
+    } catch (error) {
+      return failed(id, error);
+    }
+    return 'done';
+  }
+
+  async function failed(id: string, error: unknown) {
+    if (isTemporary(error)) {
+      update(id, { state: 'queued' });
+      return { error };
+    }
+    const status = error instanceof ApiError ? error.status : undefined;
+    // 409, 422: an earlier attempt arrived.
+    if (status === 409 || status === 422) {
+      await outbox.remove(id);
+      drop(id);
+    } else if (status === 404 || status === 401) {
+      update(id, { state: 'queued' });
+      onRefused(error as ApiError);
+      return 'not-now' as const;
+    } else update(id, { state: 'failed', error });
+    return 'done' as const;
+  }
+
+  return {
+    pending,
+    pausedUntil,
+    add,
+    restore,
+    flush,
+    /** Tries now instead of after the pause. */
+    hurry: () => wake(),
+    /** The conversation shows these now. */
+    arrived(messageIds: ReadonlySet<string>) {
+      const isShown = ({ messageId }: PendingMessage) => messageId !== undefined && messageIds.has(messageId);
+      if (pending.value.some(isShown)) pending.value = pending.value.filter((each) => !isShown(each));
+    },
+    retry(id: string) {
+      update(id, { state: 'queued', error: undefined });
+      void flush();
+    },
+    async discard(ids: readonly string[]) {
+      for (const id of ids) {
+        drop(id);
+        await outbox.remove(id);
+      }
+    },
+    close() {
+      isClosed = true;
+      pending.value = [];
+      wake();
+    },
+  };
+}

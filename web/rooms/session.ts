@@ -1,0 +1,320 @@
+/** A room that is open in this tab: conversation, people, connection and unsent messages as signals; and what one can do. */
+import { computed, signal } from '@preact/signals';
+import { createRoomApi } from './api.js';
+import { type ConnectionState, connect, type Ending } from './connection.js';
+import { type Content, encodeContent } from './content.js';
+import { MAX_KEPT, type Participant, type RoomState, type StoredMessage } from './contract.js';
+import { addMessages, type Conversation, emptyConversation, holdsKey, type OpenedMessage } from './conversation.js';
+import {
+  advanceChain,
+  agreementKeyOf,
+  type Envelope,
+  fromBase64url,
+  importRoomKey,
+  KEY_BYTES,
+  packKey,
+  publicKeyOf,
+  type RoomKey,
+  randomBytes,
+  seal,
+  startChain,
+  toBase64url,
+  unpackKey,
+  wipe,
+} from './crypto/index.js';
+import { digestOf, keyDigestOf } from './enter.js';
+import { type Invite, inviteFragment } from './invite-link.js';
+import { createMessageOpener } from './messages.js';
+import { createOutbox } from './outbox.js';
+import { openSecrets, type RoomSecrets, updateSecrets } from './secrets.js';
+import { forgetRoom, type RoomRecord, rooms } from './store.js';
+import { createTraffic } from './traffic.js';
+
+export type EndReason = Ending | 'forgotten';
+
+/** Messages opened at the same time. */
+const BATCH = 40;
+const INVITE_BYTES = 24;
+
+export type RoomSession = Awaited<ReturnType<typeof openRoom>>;
+
+/** Opens a room that this device is in. */
+export async function openRoom(record: RoomRecord) {
+  const { roomId, participantId: ownId, signing, agreement, localKey } = record;
+  const secrets = signal<RoomSecrets>(await openSecrets(record));
+  const roomKeys = new Map<number, RoomKey>();
+  await importKeys(secrets.value);
+
+  const conversation = signal<Conversation>(initialConversation());
+  const participants = signal<readonly Participant[]>([]);
+  /** Of the signing keys that the service lists, by participant. */
+  const keyDigests = signal<ReadonlyMap<string, string>>(new Map());
+  const expiresAt = signal(record.expiresAt);
+  const isLoaded = signal(false);
+  const ended = signal<EndReason | undefined>(undefined);
+  /** Milliseconds that the service's clock is ahead. */
+  const clockOffset = signal(0);
+  const isKeyUnreadable = signal(false);
+  const isExcluded = computed(() => isKeyUnreadable.value || !holdsKey(conversation.value, ownId));
+  const traffic = createTraffic();
+  const opener = createMessageOpener(roomKeys);
+  const api = createRoomApi(roomId, secrets.value.token);
+  const ownAgreementKey = await agreementKeyOf(agreement);
+  let chain = { version: 0, step: startChain() };
+  let helloVersion = 0;
+  let receiving: Promise<unknown> = Promise.resolve();
+
+  function initialConversation(): Conversation {
+    return emptyConversation(Math.min(...roomKeys.keys()), secrets.value.title);
+  }
+
+  async function importKeys({ roomKeys: stored }: RoomSecrets) {
+    for (const [version, text] of Object.entries(stored)) {
+      if (roomKeys.has(Number(version))) continue;
+      const raw = fromBase64url(text);
+      roomKeys.set(Number(version), await importRoomKey(Number(version), raw));
+      wipe(raw);
+    }
+  }
+
+  async function change(update: (secrets: RoomSecrets) => RoomSecrets) {
+    const changed = await updateSecrets(roomId, update);
+    if (changed) secrets.value = changed;
+  }
+
+  /** Each message with the next key of this tab's chain. */
+  async function sealNext(content: Uint8Array<ArrayBuffer>): Promise<Envelope | undefined> {
+    const version = conversation.value.keyVersion;
+    const roomKey = roomKeys.get(version);
+    if (!isLoaded.value || !roomKey || isExcluded.value) return undefined;
+    if (chain.version !== version) chain = { version, step: startChain() };
+    const { step } = chain;
+    const envelope = await seal(roomKey, step, signing.privateKey, { roomId, senderId: ownId }, content);
+    chain = { version, step: await advanceChain(step) };
+    return envelope;
+  }
+
+  const outbox = createOutbox({
+    roomId,
+    localKey,
+    seal: (content) => sealNext(encodeContent(content)),
+    post: api.post,
+    onRefused: ({ status }) => void end(status === 401 ? 'unauthorized' : endingByTime()),
+  });
+
+  const endingByTime = (): Ending => (Date.now() + clockOffset.value >= expiresAt.value - 1000 ? 'expired' : 'burned');
+
+  const connection = connect({
+    roomId,
+    token: secrets.value.token,
+    api,
+    onState: (state, serverTime) => {
+      if (serverTime !== undefined) clockOffset.value = serverTime - Date.now();
+      queue(() => receiveState(state));
+    },
+    onMessage: (message) => queue(() => receive([message])),
+    onJoined: (participant) => {
+      queue(() => meet([...participants.value.filter(({ id }) => id !== participant.id), participant]));
+    },
+    onEnd: (ending) => void end(ending === 'gone' ? endingByTime() : ending),
+  });
+
+  /** What arrives is processed in order. */
+  function queue(run: () => Promise<void>) {
+    receiving = receiving.then(() => (ended.value ? undefined : run()));
+  }
+
+  async function meet(people: readonly Participant[]) {
+    opener.meet(people);
+    const digests = people.map(
+      async ({ id, signingPublicKey: key }) => [id, key ? await keyDigestOf(key) : ''] as const,
+    );
+    keyDigests.value = new Map(await Promise.all(digests));
+    participants.value = people;
+  }
+
+  async function receiveState(state: RoomState) {
+    await meet(state.participants);
+    expiresAt.value = Date.parse(state.expiresAt);
+    await receive(state.messages, state.messages.length >= MAX_KEPT);
+    if (!isLoaded.value) {
+      isLoaded.value = true;
+      await outbox.restore();
+    }
+    await introduce();
+    void outbox.flush();
+  }
+
+  async function receive(messages: readonly StoredMessage[], mayLackEarlier = false) {
+    traffic.add(messages);
+    if (messages.some(({ senderId }) => !opener.knows(senderId))) await meet((await api.state()).state.participants);
+    for (let from = 0; from < messages.length; from += BATCH) {
+      const batch = messages.slice(from, from + BATCH);
+      const results = await Promise.all(batch.map(opener.open));
+      for (const [at, message] of batch.entries()) await add(message, results[at]!, mayLackEarlier);
+      if (ended.value) return;
+      flushAdded();
+    }
+    if (isLoaded.value) await introduce();
+  }
+
+  let added: OpenedMessage[] = [];
+
+  async function add(message: StoredMessage, first: OpenedMessage['result'], mayLackEarlier: boolean) {
+    const isRetry = first.kind === 'fault' && first.fault === 'key-missing' && roomKeys.has(message.keyVersion);
+    const placed = opener.place(message, isRetry ? await opener.open(message) : first, mayLackEarlier);
+    if (!placed) return;
+    added.push(placed);
+    const { result, senderId } = placed;
+    if (result.kind === 'hello' && senderId === ownId) helloVersion = Math.max(helloVersion, placed.keyVersion);
+    if (result.kind === 'rotation') await takeKey(result);
+  }
+
+  function flushAdded() {
+    const messages = added;
+    added = [];
+    if (messages.length === 0) return;
+    conversation.value = addMessages(conversation.value, messages);
+    outbox.arrived(new Set(messages.map(({ id }) => id)));
+  }
+
+  /** Takes over the new room key of a rotation that counts. */
+  async function takeKey({ keys }: Extract<Content, { kind: 'rotation' }>) {
+    const before = conversation.value.keyVersion;
+    flushAdded();
+    const { keyVersion, holders } = conversation.value;
+    if (keyVersion === before && keyVersion !== keys.version) return;
+    if (keyVersion !== keys.version || !holders?.has(ownId) || roomKeys.has(keyVersion)) return;
+    const raw = await unpackKey(roomId, ownId, agreement, keys).catch(() => undefined);
+    isKeyUnreadable.value = raw === undefined;
+    if (!raw) return;
+    roomKeys.set(keyVersion, await importRoomKey(keyVersion, raw));
+    await change((stored) => ({ ...stored, roomKeys: { ...stored.roomKeys, [keyVersion]: toBase64url(raw) } }));
+    wipe(raw);
+    void outbox.flush();
+  }
+
+  /** Shows the others, once for each room key, who this is. */
+  async function introduce() {
+    const { keyVersion, title } = conversation.value;
+    if (isExcluded.value || helloVersion >= keyVersion) return;
+    const isFirst =
+      helloVersion === 0 && participants.value[0]?.id === ownId && conversation.value.entries.length === 0;
+    helloVersion = keyVersion;
+    await outbox.add([hello(secrets.value.name), ...(isFirst && title ? [{ kind: 'title', title } as const] : [])]);
+  }
+
+  const hello = (name: string): Content => {
+    const { invite } = secrets.value;
+    return { kind: 'hello', name, agreementKey: ownAgreementKey, ...(invite && { invite }) };
+  };
+
+  async function end(reason: EndReason) {
+    if (ended.value) return;
+    ended.value = reason;
+    connection.close();
+    outbox.close();
+    roomKeys.clear();
+    wipe(chain.step.chainKey);
+    conversation.value = emptyConversation(1);
+    participants.value = [];
+    traffic.clear();
+    secrets.value = { token: '', name: '', title: '', roomKeys: {}, issued: [], verified: {} };
+    await forgetRoom(roomId);
+  }
+
+  /** The link contains the newest room key, and lets one person in. */
+  async function invite(label: string): Promise<string> {
+    const token = toBase64url(randomBytes(INVITE_BYTES));
+    const { keyVersion, title } = conversation.value;
+    const roomKey = secrets.value.roomKeys[keyVersion];
+    if (!roomKey) throw new Error('This device does not have the room key');
+    await api.invite(token);
+    const digest = await digestOf(token);
+    await change((stored) => ({
+      ...stored,
+      issued: [...stored.issued, { digest, label, at: Date.now(), keyVersion }],
+    }));
+    const keyDigest = await keyDigestOf(await publicKeyOf(signing));
+    const link: Invite = {
+      roomId,
+      token,
+      roomKey,
+      keyVersion,
+      by: { id: ownId, name: secrets.value.name, keyDigest },
+      ...(title && { title }),
+    };
+    return new URL(inviteFragment(link), location.href).href;
+  }
+
+  /** Sends a new room key to everybody who has introduced themselves, but for those excluded. */
+  async function rotate(excluded: ReadonlySet<string> = new Set()): Promise<void> {
+    const { members, keyVersion } = conversation.value;
+    const recipients = [...members.values()].filter(({ id, hasLeft }) => !hasLeft && !excluded.has(id));
+    const keyed = recipients.filter(({ id }) => holdsKey(conversation.value, id) || id === ownId);
+    const raw = randomBytes(KEY_BYTES);
+    const keys = await packKey(roomId, keyVersion + 1, raw, new Map(keyed.map((each) => [each.id, each.agreementKey])));
+    wipe(raw);
+    await outbox.add([{ kind: 'rotation', keys }]);
+  }
+
+  return {
+    roomId,
+    ownId,
+    localKey,
+    secrets,
+    conversation,
+    participants,
+    expiresAt,
+    clockOffset,
+    isLoaded,
+    ended,
+    isExcluded,
+    traffic,
+    outbox,
+    connection: connection.state as { readonly value: ConnectionState },
+    invite,
+    rotate,
+    send: (contents: readonly Content[]) => outbox.add(contents),
+    async rename(name: string) {
+      await change((stored) => ({ ...stored, name }));
+      await outbox.add([hello(name)]);
+    },
+    /** `changed`: the service lists another key than the one that was verified. */
+    verificationOf(participantId: string): 'verified' | 'changed' | 'none' {
+      const verified = secrets.value.verified[participantId];
+      if (verified === undefined) return 'none';
+      return keyDigests.value.get(participantId) === verified ? 'verified' : 'changed';
+    },
+    async setVerified(participantId: string, isVerified: boolean) {
+      const digest = isVerified ? keyDigests.value.get(participantId) : undefined;
+      await change(({ verified: { [participantId]: _, ...others }, ...stored }) => ({
+        ...stored,
+        verified: digest ? { ...others, [participantId]: digest } : others,
+      }));
+    },
+    async burn() {
+      await api.burn();
+      await end('burned');
+    },
+    expire: () => void end('expired'),
+    /** Tells the others, if the service is reachable, and removes the room from this device. */
+    async forget() {
+      const farewell = await sealNext(encodeContent({ kind: 'left' })).catch(() => undefined);
+      if (farewell) await api.post(farewell, toBase64url(randomBytes(16))).catch(() => undefined);
+      await end('forgotten');
+    },
+    /** Stops without removing anything. */
+    close() {
+      connection.close();
+      outbox.close();
+    },
+    /** Another tab may have removed the room, or taken a new key. */
+    async refresh() {
+      const stored = await rooms.get(roomId);
+      if (!stored) return end('forgotten');
+      secrets.value = await openSecrets(stored);
+      await importKeys(secrets.value);
+    },
+  };
+}
