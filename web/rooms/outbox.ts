@@ -39,6 +39,8 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   let isFlushing = false;
   let order = Date.now();
   let wake = () => {};
+  /** Messages that the conversation shows; the answer to a request may come after its event. */
+  const shown = new Set<string>();
 
   const context = utf8(`annals-rooms local outbox ${roomId}`);
   const update = (id: string, change: Partial<PendingMessage>) => {
@@ -115,7 +117,8 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     try {
       const { message } = await post(envelope, id);
       await outbox.remove(id);
-      update(id, { state: 'sent', messageId: message.id });
+      if (shown.has(message.id)) drop(id);
+      else update(id, { state: 'sent', messageId: message.id });
     } catch (error) {
       return failed(id, error);
     }
@@ -149,8 +152,9 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     /** Tries now instead of after the pause. */
     hurry: () => wake(),
     /** The conversation shows these now. */
-    arrived(messageIds: ReadonlySet<string>) {
-      const isShown = ({ messageId }: PendingMessage) => messageId !== undefined && messageIds.has(messageId);
+    arrived(messageIds: readonly string[]) {
+      for (const id of messageIds) shown.add(id);
+      const isShown = ({ messageId }: PendingMessage) => messageId !== undefined && shown.has(messageId);
       if (pending.value.some(isShown)) pending.value = pending.value.filter((each) => !isShown(each));
     },
     retry(id: string) {

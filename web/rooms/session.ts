@@ -175,7 +175,7 @@ export async function openRoom(record: RoomRecord) {
     added = [];
     if (messages.length === 0) return;
     conversation.value = addMessages(conversation.value, messages);
-    outbox.arrived(new Set(messages.map(({ id }) => id)));
+    outbox.arrived(messages.map(({ id }) => id));
   }
 
   /** Takes over the new room key of a rotation that counts. */

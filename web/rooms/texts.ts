@@ -172,7 +172,6 @@ export const texts = {
     since: (time: string) => `since ${time}`,
     hasLeft: 'left',
     byYourLink: (label: string) => (label ? `by your link “${label}”` : 'by a link of yours'),
-    details: (name: string) => `About ${name}`,
     fingerprint: 'Fingerprint',
     compare: (name: string) =>
       `Compare these digits with ${name} in person or by phone: on both screens the same digits belong to the same person. Then nobody, not even this server, can pose as ${name}.`,
@@ -211,7 +210,6 @@ export const texts = {
     heading: 'Change the room key?',
     text: 'Everybody who is here gets a new key. Unused invite links stop working for new messages, and whoever learned the old key cannot read on.',
     confirm: 'Change the key',
-    started: 'The new key is being sent.',
   },
   burn: {
     heading: 'Burn the room?',
@@ -245,7 +243,8 @@ export const texts = {
     participants: 'Participants',
     messages: 'Messages',
     traffic: (messages: number, size: string) => `${messages}, ${size} of ciphertext`,
-    network: 'and the network address that each browser connects from.',
+    network: 'Network',
+    addresses: 'the address that each browser connects from',
     neverHas: 'It never has',
     never: [
       'what is written, names, the topic',

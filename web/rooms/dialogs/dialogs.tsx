@@ -1,7 +1,6 @@
 /** The dialog that is open, if any. */
 import { ConfirmDialog, Dialog } from '../../shared/components/dialog.js';
 import { Form, TextField } from '../../shared/components/form.js';
-import { toast } from '../../shared/components/toasts.js';
 import { MAX_NAME, MAX_TITLE, tidy } from '../content.js';
 import { ownName } from '../own-name.js';
 import { useRoom } from '../room/context.js';
@@ -30,10 +29,7 @@ export function Dialogs() {
           title={texts.rotate.heading}
           text={texts.rotate.text}
           confirmLabel={texts.rotate.confirm}
-          onConfirm={async () => {
-            await session.rotate();
-            toast({ text: texts.rotate.started });
-          }}
+          onConfirm={() => session.rotate()}
           onClose={onClose}
         />
       );

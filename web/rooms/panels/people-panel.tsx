@@ -72,7 +72,6 @@ function Person({ participant: { id, joinedAt } }: { participant: Participant })
       <button
         type="button"
         class="person"
-        aria-label={words.details(name)}
         onClick={() => {
           dialog.value = { about: id };
         }}

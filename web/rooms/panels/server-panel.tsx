@@ -26,23 +26,8 @@ export function ServerPanel() {
         <Fact name={words.created}>{participants[0] ? fullTime(Date.parse(participants[0].joinedAt)) : ''}</Fact>
         <Fact name={words.erased}>{fullTime(session.expiresAt.value)}</Fact>
         <Fact name={words.messages}>{words.traffic(messages, byteSize(Math.floor((characters * 3) / 4)))}</Fact>
+        <Fact name={words.network}>{words.addresses}</Fact>
       </dl>
-      <h3>{words.participants}</h3>
-      <ul class="seen-people">
-        {participants.map(({ id, name, joinedAt, signingPublicKey }) => (
-          <li key={id}>
-            <code>{id}</code>
-            <dl class="facts">
-              <Fact name={words.asNamed}>{name}</Fact>
-              <Fact name={words.joined}>{clockTime(Date.parse(joinedAt))}</Fact>
-              <Fact name={words.publicKey}>
-                <code>{signingPublicKey?.x}</code>
-              </Fact>
-            </dl>
-          </li>
-        ))}
-      </ul>
-      <p class="quiet">{words.network}</p>
       <h3>{words.neverHas}</h3>
       <ul class="never">
         {words.never.map((each) => (
@@ -54,6 +39,21 @@ export function ServerPanel() {
       <ul class="seen-messages">
         {newest.map((message) => (
           <SeenMessage key={message.id} message={message} />
+        ))}
+      </ul>
+      <h3>{words.participants}</h3>
+      <ul class="seen-people">
+        {participants.map(({ id, name, joinedAt, signingPublicKey }) => (
+          <li key={id}>
+            <code>{id}</code>
+            <dl class="facts">
+              <Fact name={words.asNamed}>{name}</Fact>
+              <Fact name={words.joined}>{clockTime(Date.parse(joinedAt))}</Fact>
+              <Fact name={words.publicKey}>
+                <code class="one-line">{signingPublicKey?.x}</code>
+              </Fact>
+            </dl>
+          </li>
         ))}
       </ul>
       {newest[0] && (

@@ -96,7 +96,7 @@ function CreateForm() {
 function OpenLink() {
   const [error, setError] = useState<string>();
   return (
-    <section class="card door" aria-labelledby="open-heading">
+    <section class="card door open-link" aria-labelledby="open-heading">
       <h2 id="open-heading">{words.open}</h2>
       <Form
         submitLabel={words.openLink}
