@@ -1,7 +1,7 @@
 /** Requests to the room service. */
 import { createHttp } from '../shared/api/http.js';
 import type { Entered, RoomState, StoredMessage } from './contract.js';
-import type { Envelope, PublicKey } from './crypto/index.js';
+import type { Envelope, PublicKey } from './crypto/protocol.js';
 
 const http = createHttp();
 
@@ -22,6 +22,9 @@ export const joinRoom = (
 ): Promise<Entered> =>
   http.json('POST', `${roomPath(roomId)}/join`, { body: { inviteToken, signingPublicKey }, idempotencyKey });
 
+/** A message is sent again after this time without an answer. */
+const POST_MS = 20_000;
+
 /** The requests of a participant. */
 export function createRoomApi(roomId: string, token: string) {
   const headers = bearer(token);
@@ -38,7 +41,7 @@ export function createRoomApi(roomId: string, token: string) {
     invite: (inviteToken: string): Promise<{ inviteId: string; expiresAt: string }> =>
       http.json('POST', `${path}/invites`, { headers, body: { inviteToken } }),
     post: (body: Envelope, idempotencyKey: string): Promise<{ message: StoredMessage }> =>
-      http.json('POST', `${path}/messages`, { headers, body, idempotencyKey }),
+      http.json('POST', `${path}/messages`, { headers, body, idempotencyKey, signal: AbortSignal.timeout(POST_MS) }),
     burn: (): Promise<unknown> => http.json('POST', `${path}/burn`, { headers, body: {} }),
   };
 }

@@ -15,6 +15,7 @@ interface ConnectionOptions {
   readonly onState: (state: RoomState, serverTime: number | undefined) => void;
   readonly onMessage: (message: StoredMessage) => void;
   readonly onJoined: (participant: Participant) => void;
+  readonly onConnected: () => void;
   /** Called once. `gone`: the room does not exist any more. */
   readonly onEnd: (ending: Ending | 'gone') => void;
 }
@@ -23,7 +24,7 @@ export type ConnectionState = 'connecting' | 'connected' | 'lost';
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 15_000];
 
-export function connect({ roomId, token, api, onState, onMessage, onJoined, onEnd }: ConnectionOptions) {
+export function connect({ roomId, token, api, onState, onMessage, onJoined, onConnected, onEnd }: ConnectionOptions) {
   const state = signal<ConnectionState>('connecting');
   let stream: EventStream | undefined;
   let isClosed = false;
@@ -75,7 +76,9 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onEn
       ...(cursor !== undefined && { after: cursor }),
       onMessage: (message) => onEvent(message as unknown as RoomEvent),
       onState: (isConnected) => {
-        if (!isClosed) state.value = isConnected ? 'connected' : 'lost';
+        if (isClosed) return;
+        state.value = isConnected ? 'connected' : 'lost';
+        if (isConnected) onConnected();
       },
       onUnauthorized: async () => {
         end('unauthorized');
@@ -101,5 +104,5 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onEn
   }
 
   void start();
-  return { state, close, restart: () => void start() };
+  return { state, close };
 }

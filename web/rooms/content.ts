@@ -1,5 +1,5 @@
 /** What is inside an encrypted message: a JSON header and bytes. Checked when read, as any participant may send anything. */
-import { type Bytes, fromUtf8, type KeyPackage, utf8 } from './crypto/index.js';
+import { type Bytes, fromUtf8, type KeyPackage, utf8 } from './crypto/protocol.js';
 
 export const MAX_NAME = 48;
 export const MAX_TITLE = 80;

@@ -1,5 +1,5 @@
 /** Types of the room service's API, from its contract. */
-import type { Envelope, PublicKey } from './crypto/index.js';
+import type { Envelope, PublicKey } from './crypto/protocol.js';
 
 export interface Participant {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** The conversation as its messages tell it: a pure fold over opened messages in the service's order. */
 import type { Content, FileHead } from './content.js';
-import type { Bytes } from './crypto/index.js';
+import type { Bytes } from './crypto/protocol.js';
 
 export type Fault =
   | 'forged'

@@ -1,7 +1,7 @@
 /** Ways into a room: create one, join by an invite, or take over the newer key of a link to a room one is in. */
 import { createRoom, joinRoom } from './api.js';
 import type { Entered } from './contract.js';
-import type { PublicKey } from './crypto/index.js';
+import type { PublicKey } from './crypto/protocol.js';
 import {
   generateAgreementKeys,
   generateCipherKey,
@@ -12,7 +12,7 @@ import {
   sha256,
   toBase64url,
   utf8,
-} from './crypto/index.js';
+} from './crypto/protocol.js';
 import type { Invite } from './invite-link.js';
 import { type RoomSecrets, sealSecrets, updateSecrets } from './secrets.js';
 import { rooms } from './store.js';

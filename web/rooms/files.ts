@@ -2,7 +2,7 @@
 import { type Content, encodeContent, type FileHead, MAX_PARTS } from './content.js';
 import { MAX_CIPHERTEXT } from './contract.js';
 import type { SharedFile } from './conversation.js';
-import { type Bytes, maxContent, randomBytes, toBase64url } from './crypto/index.js';
+import { type Bytes, maxContent, randomBytes, toBase64url } from './crypto/protocol.js';
 
 const TAG_BYTES = 16;
 /** Largest content of one message. */

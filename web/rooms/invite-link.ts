@@ -1,5 +1,5 @@
 /** Invite links. Everything is behind `#`, which browsers do not send to the service. */
-import { fromBase64url, KEY_BYTES } from './crypto/index.js';
+import { fromBase64url, KEY_BYTES } from './crypto/protocol.js';
 
 export interface Invite {
   readonly roomId: string;

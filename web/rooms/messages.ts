@@ -9,7 +9,7 @@ import {
   open,
   type PublicKey,
   type RoomKey,
-} from './crypto/index.js';
+} from './crypto/protocol.js';
 
 export interface MessageOpener {
   /** A participant's key never changes after it was first seen. */

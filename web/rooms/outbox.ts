@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { ApiError, isTemporary } from '../shared/api/http.js';
 import type { Content } from './content.js';
 import { decodeContent, encodeContent } from './content.js';
-import { decrypt, type Envelope, encrypt, randomBytes, toBase64url, utf8 } from './crypto/index.js';
+import { decrypt, type Envelope, encrypt, randomBytes, toBase64url, utf8 } from './crypto/protocol.js';
 import { exclusively, type OutboxRecord, outbox, outboxOf } from './store.js';
 
 export interface PendingMessage {
@@ -33,8 +33,8 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox({ roomId, localKey, seal, post, onRefused }: OutboxOptions) {
   const pending = signal<readonly PendingMessage[]>([]);
-  /** When sending continues after a refusal for now; undefined if it is not paused. */
-  const pausedUntil = signal<number | undefined>(undefined);
+  /** Why sending pauses: too many messages, or no connection. */
+  const pause = signal<'limit' | 'connection' | undefined>(undefined);
   let isClosed = false;
   let isFlushing = false;
   let order = Date.now();
@@ -76,31 +76,30 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   async function flush(): Promise<void> {
     if (isFlushing) return;
     isFlushing = true;
-    let pause = FIRST_PAUSE_MS;
+    let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
       const next = pending.value.find(({ state }) => state === 'queued');
       if (!next || isClosed) break;
       const outcome = await exclusively(`outbox-${roomId}`, () => attempt(next)).catch((error: unknown) => ({ error }));
       if (outcome === 'not-now') break;
       if (outcome === 'done') {
-        pause = FIRST_PAUSE_MS;
+        pauseMs = FIRST_PAUSE_MS;
         continue;
       }
-      await rest(outcome.error, pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      await rest(outcome.error, pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
     isFlushing = false;
   }
 
-  async function rest(error: unknown, pause: number): Promise<void> {
-    const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
-    const ms = seconds === undefined ? pause : 1000 * seconds;
-    pausedUntil.value = Date.now() + ms;
+  async function rest(error: unknown, pauseMs: number): Promise<void> {
+    const { status, retryAfterSeconds: seconds } = error instanceof ApiError ? error : {};
+    pause.value = status === 429 ? 'limit' : 'connection';
     await new Promise<void>((resolve) => {
       wake = resolve;
-      setTimeout(resolve, ms);
+      setTimeout(resolve, seconds === undefined ? pauseMs : 1000 * seconds);
     });
-    pausedUntil.value = undefined;
+    pause.value = undefined;
   }
 
   async function attempt({ id, content }: PendingMessage): Promise<'done' | 'not-now' | { readonly error: unknown }> {
@@ -126,18 +125,19 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   }
 
   async function failed(id: string, error: unknown) {
-    if (isTemporary(error)) {
+    // Also a request that got no answer in time.
+    if (isTemporary(error) || !(error instanceof ApiError)) {
       update(id, { state: 'queued' });
       return { error };
     }
-    const status = error instanceof ApiError ? error.status : undefined;
+    const { status } = error;
     // 409, 422: an earlier attempt arrived.
     if (status === 409 || status === 422) {
       await outbox.remove(id);
       drop(id);
     } else if (status === 404 || status === 401) {
       update(id, { state: 'queued' });
-      onRefused(error as ApiError);
+      onRefused(error);
       return 'not-now' as const;
     } else update(id, { state: 'failed', error });
     return 'done' as const;
@@ -145,7 +145,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
 
   return {
     pending,
-    pausedUntil,
+    pause,
     add,
     restore,
     flush,

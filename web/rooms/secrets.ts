@@ -1,5 +1,5 @@
 /** What a device must keep secret for a room, encrypted at rest. */
-import { decrypt, encrypt, fromBase64url, fromUtf8, type Sealed, toBase64url, utf8 } from './crypto/index.js';
+import { decrypt, encrypt, fromBase64url, fromUtf8, type Sealed, toBase64url, utf8 } from './crypto/protocol.js';
 import { draftStorage, exclusively, type RoomRecord, rooms } from './store.js';
 
 /** An invite link that this device made. */

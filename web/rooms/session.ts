@@ -5,29 +5,13 @@ import { type ConnectionState, connect, type Ending } from './connection.js';
 import { type Content, encodeContent } from './content.js';
 import { MAX_KEPT, type Participant, type RoomState, type StoredMessage } from './contract.js';
 import { addMessages, type Conversation, emptyConversation, holdsKey, type OpenedMessage } from './conversation.js';
-import {
-  advanceChain,
-  agreementKeyOf,
-  type Envelope,
-  fromBase64url,
-  importRoomKey,
-  KEY_BYTES,
-  packKey,
-  publicKeyOf,
-  type RoomKey,
-  randomBytes,
-  seal,
-  startChain,
-  toBase64url,
-  unpackKey,
-  wipe,
-} from './crypto/index.js';
+import { agreementKeyOf, KEY_BYTES, packKey, publicKeyOf, randomBytes, toBase64url, wipe } from './crypto/protocol.js';
 import { digestOf, keyDigestOf } from './enter.js';
 import { type Invite, inviteFragment } from './invite-link.js';
+import { openKeyring } from './keyring.js';
 import { createMessageOpener } from './messages.js';
 import { createOutbox } from './outbox.js';
-import { openSecrets, type RoomSecrets, updateSecrets } from './secrets.js';
-import { forgetRoom, type RoomRecord, rooms } from './store.js';
+import { forgetRoom, type RoomRecord } from './store.js';
 import { createTraffic } from './traffic.js';
 
 export type EndReason = Ending | 'forgotten';
@@ -41,9 +25,8 @@ export type RoomSession = Awaited<ReturnType<typeof openRoom>>;
 /** Opens a room that this device is in. */
 export async function openRoom(record: RoomRecord) {
   const { roomId, participantId: ownId, signing, agreement, localKey } = record;
-  const secrets = signal<RoomSecrets>(await openSecrets(record));
-  const roomKeys = new Map<number, RoomKey>();
-  await importKeys(secrets.value);
+  const keyring = await openKeyring(record);
+  const { secrets, roomKeys, change } = keyring;
 
   const conversation = signal<Conversation>(initialConversation());
   const participants = signal<readonly Participant[]>([]);
@@ -55,12 +38,15 @@ export async function openRoom(record: RoomRecord) {
   /** Milliseconds that the service's clock is ahead. */
   const clockOffset = signal(0);
   const isKeyUnreadable = signal(false);
-  const isExcluded = computed(() => isKeyUnreadable.value || !holdsKey(conversation.value, ownId));
+  /** The room key was changed without this participant, who has not got the new one by a link either. */
+  const isExcluded = computed(() => {
+    const isHolder = holdsKey(conversation.value, ownId) || keyring.has(conversation.value.keyVersion);
+    return !isHolder || isKeyUnreadable.value;
+  });
   const traffic = createTraffic();
   const opener = createMessageOpener(roomKeys);
   const api = createRoomApi(roomId, secrets.value.token);
   const ownAgreementKey = await agreementKeyOf(agreement);
-  let chain = { version: 0, step: startChain() };
   let helloVersion = 0;
   let receiving: Promise<unknown> = Promise.resolve();
 
@@ -68,36 +54,15 @@ export async function openRoom(record: RoomRecord) {
     return emptyConversation(Math.min(...roomKeys.keys()), secrets.value.title);
   }
 
-  async function importKeys({ roomKeys: stored }: RoomSecrets) {
-    for (const [version, text] of Object.entries(stored)) {
-      if (roomKeys.has(Number(version))) continue;
-      const raw = fromBase64url(text);
-      roomKeys.set(Number(version), await importRoomKey(Number(version), raw));
-      wipe(raw);
-    }
-  }
-
-  async function change(update: (secrets: RoomSecrets) => RoomSecrets) {
-    const changed = await updateSecrets(roomId, update);
-    if (changed) secrets.value = changed;
-  }
-
-  /** Each message with the next key of this tab's chain. */
-  async function sealNext(content: Uint8Array<ArrayBuffer>): Promise<Envelope | undefined> {
-    const version = conversation.value.keyVersion;
-    const roomKey = roomKeys.get(version);
-    if (!isLoaded.value || !roomKey || isExcluded.value) return undefined;
-    if (chain.version !== version) chain = { version, step: startChain() };
-    const { step } = chain;
-    const envelope = await seal(roomKey, step, signing.privateKey, { roomId, senderId: ownId }, content);
-    chain = { version, step: await advanceChain(step) };
-    return envelope;
+  async function sealContent(content: Content) {
+    const canSend = isLoaded.value && !isExcluded.value;
+    return canSend ? keyring.seal(conversation.value.keyVersion, encodeContent(content)) : undefined;
   }
 
   const outbox = createOutbox({
     roomId,
     localKey,
-    seal: (content) => sealNext(encodeContent(content)),
+    seal: sealContent,
     post: api.post,
     onRefused: ({ status }) => void end(status === 401 ? 'unauthorized' : endingByTime()),
   });
@@ -116,12 +81,13 @@ export async function openRoom(record: RoomRecord) {
     onJoined: (participant) => {
       queue(() => meet([...participants.value.filter(({ id }) => id !== participant.id), participant]));
     },
+    onConnected: () => outbox.hurry(),
     onEnd: (ending) => void end(ending === 'gone' ? endingByTime() : ending),
   });
 
   /** What arrives is processed in order. */
   function queue(run: () => Promise<void>) {
-    receiving = receiving.then(() => (ended.value ? undefined : run()));
+    receiving = receiving.then(() => (ended.value ? undefined : run())).catch(reportError);
   }
 
   async function meet(people: readonly Participant[]) {
@@ -147,7 +113,11 @@ export async function openRoom(record: RoomRecord) {
 
   async function receive(messages: readonly StoredMessage[], mayLackEarlier = false) {
     traffic.add(messages);
-    if (messages.some(({ senderId }) => !opener.knows(senderId))) await meet((await api.state()).state.participants);
+    if (messages.some(({ senderId }) => !opener.knows(senderId)))
+      await api.state().then(
+        ({ state }) => meet(state.participants),
+        () => {},
+      );
     for (let from = 0; from < messages.length; from += BATCH) {
       const batch = messages.slice(from, from + BATCH);
       const results = await Promise.all(batch.map(opener.open));
@@ -175,6 +145,8 @@ export async function openRoom(record: RoomRecord) {
     added = [];
     if (messages.length === 0) return;
     conversation.value = addMessages(conversation.value, messages);
+    const { title } = conversation.value;
+    if (title !== secrets.value.title) void change((stored) => ({ ...stored, title }));
     outbox.arrived(messages.map(({ id }) => id));
   }
 
@@ -184,13 +156,8 @@ export async function openRoom(record: RoomRecord) {
     flushAdded();
     const { keyVersion, holders } = conversation.value;
     if (keyVersion === before && keyVersion !== keys.version) return;
-    if (keyVersion !== keys.version || !holders?.has(ownId) || roomKeys.has(keyVersion)) return;
-    const raw = await unpackKey(roomId, ownId, agreement, keys).catch(() => undefined);
-    isKeyUnreadable.value = raw === undefined;
-    if (!raw) return;
-    roomKeys.set(keyVersion, await importRoomKey(keyVersion, raw));
-    await change((stored) => ({ ...stored, roomKeys: { ...stored.roomKeys, [keyVersion]: toBase64url(raw) } }));
-    wipe(raw);
+    if (keyVersion !== keys.version || !holders?.has(ownId)) return;
+    isKeyUnreadable.value = !(await keyring.take(keys));
     void outbox.flush();
   }
 
@@ -214,12 +181,10 @@ export async function openRoom(record: RoomRecord) {
     ended.value = reason;
     connection.close();
     outbox.close();
-    roomKeys.clear();
-    wipe(chain.step.chainKey);
+    keyring.wipe();
     conversation.value = emptyConversation(1);
     participants.value = [];
     traffic.clear();
-    secrets.value = { token: '', name: '', title: '', roomKeys: {}, issued: [], verified: {} };
     await forgetRoom(roomId);
   }
 
@@ -300,7 +265,7 @@ export async function openRoom(record: RoomRecord) {
     expire: () => void end('expired'),
     /** Tells the others, if the service is reachable, and removes the room from this device. */
     async forget() {
-      const farewell = await sealNext(encodeContent({ kind: 'left' })).catch(() => undefined);
+      const farewell = await sealContent({ kind: 'left' }).catch(() => undefined);
       if (farewell) await api.post(farewell, toBase64url(randomBytes(16))).catch(() => undefined);
       await end('forgotten');
     },
@@ -311,10 +276,7 @@ export async function openRoom(record: RoomRecord) {
     },
     /** Another tab may have removed the room, or taken a new key. */
     async refresh() {
-      const stored = await rooms.get(roomId);
-      if (!stored) return end('forgotten');
-      secrets.value = await openSecrets(stored);
-      await importKeys(secrets.value);
+      if (!(await keyring.refresh())) await end('forgotten');
     },
   };
 }

@@ -3,7 +3,7 @@
  * cannot read; everything else that is secret is encrypted with such a key. Without IndexedDB, a page keeps its rooms until
  * it is closed.
  */
-import type { Envelope, Sealed } from './crypto/index.js';
+import type { Envelope, Sealed } from './crypto/protocol.js';
 
 export interface RoomRecord {
   readonly roomId: string;

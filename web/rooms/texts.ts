@@ -88,7 +88,7 @@ export const texts = {
     empty: 'Send an invite link over a channel you trust: it contains the key.',
     emptyWithPeople: 'No messages yet',
     offline: 'Not connected. Messages are kept and sent when the connection is back.',
-    waiting: 'The service asks to wait. Messages are sent in a moment.',
+    waiting: 'Many messages in a short time: the rest is sent within a minute.',
     excludedTitle: 'The room key was changed without you',
     excluded: 'You cannot read or write new messages. To come back, open a new invite link from somebody in the room.',
     newest: 'Newest messages',
@@ -182,7 +182,7 @@ export const texts = {
     remove: 'Remove from the conversation…',
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText: (name: string) =>
-      `Everybody else gets a new room key. ${name} keeps what they have read, cannot read anything new, and cannot send messages that others accept. Unused invite links stop working for new messages.`,
+      `Everybody else gets a new room key. ${name} keeps what they have read, cannot read anything new, and cannot send messages that others accept. Unused invite links stop working for new messages. The server goes on listing ${name}, who can still burn the room.`,
     removeConfirm: 'Change the key',
   },
 

@@ -6,7 +6,7 @@ import { Button } from '../../shared/components/button.js';
 import { ConfirmDialog, Dialog } from '../../shared/components/dialog.js';
 import { Icon } from '../../shared/components/icon.js';
 import { holdsKey } from '../conversation.js';
-import { fingerprintOf } from '../crypto/index.js';
+import { fingerprintOf } from '../crypto/protocol.js';
 import { useRoom } from '../room/context.js';
 import { texts } from '../texts.js';
 

@@ -1,6 +1,6 @@
 /** The messages and events of a room, with unsent messages at the end. */
 import { useComputed, useSignal } from '@preact/signals';
-import { ArrowDown, MessageSquareLock, ShieldAlert } from 'lucide-preact';
+import { ArrowDown, Hourglass, MessageSquareLock, ShieldAlert } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
@@ -179,8 +179,9 @@ function EmptyRoom({ isAlone }: { isAlone: boolean }) {
 
 function ConnectionBanner() {
   const { session } = useRoom();
-  if (session.connection.value === 'lost') return <Banner>{words.offline}</Banner>;
-  return session.outbox.pausedUntil.value === undefined ? null : <Banner>{words.waiting}</Banner>;
+  const pause = session.outbox.pause.value;
+  if (session.connection.value === 'lost' || pause === 'connection') return <Banner>{words.offline}</Banner>;
+  return pause === 'limit' ? <Banner icon={Hourglass}>{words.waiting}</Banner> : null;
 }
 
 /** Shows in the title of the tab how many messages came while it was hidden. */
