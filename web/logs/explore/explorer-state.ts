@@ -1,0 +1,83 @@
+/** Runs the query of the address: results, counts, live tail and automatic refresh. */
+import { computed, effect, signal, untracked } from '@preact/signals';
+import type { Selection } from '../api/queries.js';
+import { parseQuery } from '../query/filter.js';
+import { boundsOf } from '../time/range.js';
+import { count, counted } from './counts.js';
+import { fieldsOf } from './fields.js';
+import { arrivedCount, startLive, stopLive } from './live.js';
+import { entries, runQuery } from './results.js';
+import { type View, view } from './view.js';
+
+/** The query of the address is incomplete; the text says what to change. */
+export const problem = computed(() => parseQuery(view.value.text).problem);
+/** Instant of the last run: relative ranges end there. */
+export const ranAt = signal(Date.now());
+export const fieldNames = computed(() => fieldsOf(entries.value));
+
+const COUNT_AGAIN_MS = 10_000;
+
+/** Grows with each run; an older run must not start a live tail. */
+let runs = 0;
+
+function selectionOf({ text, range, live }: View, now: number): Selection {
+  const bounds = boundsOf(range, now);
+  // A live tail has no end, so its first page has none either.
+  const { to, ...open } = bounds;
+  return { filter: parseQuery(text).filter, bounds: live ? open : { ...open, ...(to !== undefined && { to }) } };
+}
+
+/** Runs the query of the address again. */
+export async function run(): Promise<void> {
+  const current = view.peek();
+  const thisRun = ++runs;
+  stopLive();
+  if (parseQuery(current.text).problem !== undefined) return;
+  const now = Date.now();
+  ranAt.value = now;
+  const selection = selectionOf(current, now);
+  void count(selection, now);
+  const position = await runQuery(selection, current.live ? 'desc' : current.order);
+  if (current.live && thisRun === runs) startLive(selection.filter, position);
+}
+
+/** Counts again with a moved range, without touching the records. */
+function recount() {
+  const now = Date.now();
+  ranAt.value = now;
+  void count(selectionOf(view.peek(), now), now);
+}
+
+/** Follows the address until the returned function is called. */
+export function startExplorer(): () => void {
+  let shown = '';
+  const stopRuns = effect(() => {
+    const { text, range, order, live } = view.value;
+    const key = JSON.stringify([text, range, order, live]);
+    // The refresh alone does not change the results.
+    if (key === shown) return;
+    shown = key;
+    void untracked(run);
+  });
+  const stopRefresh = effect(() => {
+    const { refreshSeconds, live } = view.value;
+    if (refreshSeconds === 0 || live) return;
+    const timer = setInterval(() => document.visibilityState === 'visible' && void run(), refreshSeconds * 1000);
+    return () => clearInterval(timer);
+  });
+  let countedArrivals = 0;
+  const recounting = setInterval(() => {
+    if (arrivedCount.peek() === countedArrivals || document.visibilityState !== 'visible') return;
+    countedArrivals = arrivedCount.peek();
+    if (countedArrivals > 0) recount();
+  }, COUNT_AGAIN_MS);
+  return () => {
+    stopRuns();
+    stopRefresh();
+    clearInterval(recounting);
+    stopLive();
+  };
+}
+
+/** What completions and facets of fields are counted in. */
+export const currentSelection = (): Selection => counted.peek() ?? selectionOf(view.peek(), Date.now());

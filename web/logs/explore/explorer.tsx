@@ -1,0 +1,128 @@
+/** The explorer: query and time above, chart, filters beside the records. */
+import { ChevronDown, RefreshCw, ScrollText, SearchX } from 'lucide-preact';
+import { useEffect, useState } from 'preact/hooks';
+import { messageOf } from '../../shared/api/http.js';
+import { Button, IconButton } from '../../shared/components/button.js';
+import { Dialog } from '../../shared/components/dialog.js';
+import { Icon } from '../../shared/components/icon.js';
+import { Menu } from '../../shared/components/menu.js';
+import { Empty, Failed, Loading } from '../../shared/components/states.js';
+import { QueryBar } from '../query/query-bar.js';
+import { Around } from '../record/around.js';
+import { texts } from '../texts.js';
+import { RangePicker } from '../time/range-picker.js';
+import { total } from './counts.js';
+import { runText } from './draft.js';
+import { problem, run, startExplorer } from './explorer-state.js';
+import { Facets } from './facets.js';
+import { Histogram } from './histogram.js';
+import { listenToKeys } from './keyboard.js';
+import { liveState } from './live.js';
+import { RecordList } from './record-list.js';
+import { entries, failure, state } from './results.js';
+import { Arrivals, Toolbar } from './toolbar.js';
+import { change, REFRESH_SECONDS, view } from './view.js';
+
+export function Explorer() {
+  const [areFiltersOpen, openFilters] = useState(false);
+  useEffect(() => startExplorer(), []);
+  useEffect(() => listenToKeys(), []);
+  return (
+    <main class="explorer">
+      <div class="query-row">
+        <QueryBar />
+        <RangePicker />
+        <Refresh />
+      </div>
+      <Histogram />
+      <div class="columns">
+        <div class="facets-column">
+          <Facets />
+        </div>
+        <section
+          class="results"
+          id="records"
+          aria-label={texts.results.label}
+          aria-busy={state.value === 'loading'}
+          tabIndex={-1}
+        >
+          <Toolbar openFilters={() => openFilters(true)} />
+          <Arrivals />
+          <Results />
+        </section>
+      </div>
+      {areFiltersOpen && (
+        <Dialog title={texts.facets.label} onClose={() => openFilters(false)}>
+          <Facets />
+        </Dialog>
+      )}
+      <Around />
+    </main>
+  );
+}
+
+function Refresh() {
+  const { refreshSeconds, live } = view.value;
+  const name = (seconds: number) =>
+    seconds === 0 ? texts.time.refreshOff : texts.time.every(seconds < 60 ? `${seconds} s` : `${seconds / 60} min`);
+  return (
+    <span class="refresh">
+      <IconButton icon={RefreshCw} label={texts.time.refresh} onClick={() => void run()} />
+      {!live && (
+        <Menu
+          label={`${texts.time.refreshLabel}: ${name(refreshSeconds)}`}
+          items={() =>
+            REFRESH_SECONDS.map((seconds) => ({
+              label: name(seconds),
+              checked: seconds === refreshSeconds,
+              run: () => change({ refreshSeconds: seconds }, { replace: true }),
+            }))
+          }
+        >
+          {refreshSeconds > 0 && name(refreshSeconds)}
+          <Icon of={ChevronDown} />
+        </Menu>
+      )}
+    </span>
+  );
+}
+
+function Results() {
+  const { value: current } = state;
+  const count = entries.value.length;
+  if (problem.value !== undefined && count === 0) return <div class="state" />;
+  if (current === 'failed') return <Failed error={messageOf(failure.value)} retry={() => void run()} />;
+  if (count > 0) return <RecordList />;
+  if (current === 'loading') return <Loading label={texts.results.loading} />;
+  if (liveState.value === 'on') return <Loading label={texts.live.waiting} />;
+  return <Nothing />;
+}
+
+function Nothing() {
+  const { text, range } = view.value;
+  const isEverything = text === '' && range.kind === 'all';
+  if (isEverything && total.value === 0) return <FirstRecord />;
+  return (
+    <Empty icon={SearchX} title={texts.results.noneTitle}>
+      <span>{texts.results.noneHint}</span>
+      <div class="dialog-actions">
+        {range.kind !== 'all' && (
+          <Button onClick={() => change({ range: { kind: 'all' } })}>{texts.results.widen}</Button>
+        )}
+        {text !== '' && <Button onClick={() => runText('')}>{texts.results.clear}</Button>}
+      </div>
+    </Empty>
+  );
+}
+
+function FirstRecord() {
+  const address = new URL('api/ingest', document.baseURI).href;
+  return (
+    <Empty icon={ScrollText} title={texts.results.emptyTitle}>
+      <span>{texts.results.emptyHint}</span>
+      <pre class="example">
+        {`curl ${address} -H 'Content-Type: application/json' \\\n  -d '{"level":"info","event":"hello","message":"First record"}'`}
+      </pre>
+    </Empty>
+  );
+}

@@ -1,0 +1,4 @@
+/** Whether the help is shown. */
+import { signal } from '@preact/signals';
+
+export const help = signal(false);
