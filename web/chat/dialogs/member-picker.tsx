@@ -25,7 +25,6 @@ export function MemberPicker({ members, creatorId, onChange }: MemberPickerProps
       <legend>{texts.members(members.length)}</legend>
       <TextField
         label={texts.findPerson}
-        type="search"
         value={typed}
         autocomplete="off"
         onInput={(event) => setTyped(event.currentTarget.value)}

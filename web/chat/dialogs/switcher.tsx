@@ -89,7 +89,7 @@ export function Switcher({ peopleOnly = false, onClose }: { peopleOnly?: boolean
   return (
     <Dialog title={peopleOnly ? texts.newDirect : texts.switchTo} closeLabel={texts.close} onClose={onClose}>
       <input
-        type="search"
+        type="text"
         role="combobox"
         aria-expanded="true"
         aria-controls={listId}

@@ -5,7 +5,7 @@ import { messageOf } from '../../shared/api/http.js';
 import { Empty, Failed, Loading } from '../../shared/components/states.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
-import { show } from '../workspace/view.js';
+import { showFrom } from '../workspace/view.js';
 import { MessageCard } from './message-card.js';
 import { PanelFrame } from './panel.js';
 
@@ -25,7 +25,7 @@ export function PinsPanel({ placeId }: { placeId: string }) {
           <MessageCard
             key={message.id}
             message={message}
-            onOpen={() => show(placeId, { panel: { kind: 'pins' }, at: message.id })}
+            onOpen={() => showFrom({ kind: 'pins' }, placeId, message.id)}
           />
         ))}
         {pins?.length === 0 && (

@@ -10,7 +10,7 @@ import { isDirect, sortedChannels, sortedConversations } from '../state/chat-sta
 import { texts } from '../texts/workspace.js';
 import { placeName } from '../timeline/place-view.js';
 import { useWorkspace } from '../workspace/context.js';
-import { show } from '../workspace/view.js';
+import { show, showFrom } from '../workspace/view.js';
 import { MessageCard } from './message-card.js';
 import { PanelFrame } from './panel.js';
 
@@ -128,7 +128,7 @@ function ResultList({ results: { messages, words }, text }: { results: Results; 
     );
   function open({ id, channelId, threadId }: SearchResult) {
     if (threadId !== undefined) show(channelId, { panel: { kind: 'thread', parentId: threadId }, replyAt: id });
-    else show(channelId, { panel: { kind: 'search', text }, at: id });
+    else showFrom({ kind: 'search', text }, channelId, id);
   }
   return (
     <>

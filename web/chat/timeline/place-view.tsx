@@ -5,7 +5,7 @@ import type { ListControl } from '../../shared/components/anchored-list.js';
 import { Avatar } from '../../shared/components/avatar.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Empty } from '../../shared/components/states.js';
-import { fullTime } from '../../shared/components/time.js';
+import { longDate } from '../../shared/components/time.js';
 import { Composer } from '../composer/composer.js';
 import type { Channel } from '../contract.js';
 import { isDirect } from '../state/chat-state.js';
@@ -94,7 +94,7 @@ function Intro({ name, channel, placeId }: IntroProps) {
         <Icon of={channel?.isPrivate ? Lock : Hash} />
         {name}
       </h2>
-      <p class="quiet">{texts.channelIntro(name, channel ? fullTime(channel.createdAt) : '')}</p>
+      <p class="quiet">{texts.channelIntro(name, channel ? longDate(channel.createdAt) : '')}</p>
     </>
   );
 }

@@ -83,10 +83,10 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
       settle();
       if (!isFound) return toast({ text: texts.messageGone });
       flash.value = id;
+      requestAnimationFrame(() => focusMessage(id));
       setTimeout(() => {
         if (flash.value === id) flash.value = undefined;
       }, FLASH_MS);
-      document.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
     });
   }
 
@@ -133,6 +133,9 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     </div>
   );
 }
+
+const focusMessage = (id: string) =>
+  document.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 
 function OlderFailed({ error, timelineKey }: { error: unknown; timelineKey: string }) {
   const { timelines } = useWorkspace();

@@ -62,6 +62,13 @@ export function showPanel(panel: Panel | undefined): void {
   if (placeId !== undefined) show(placeId, { panel, ...(panel && { at }) });
 }
 
+/** Whether a panel covers the place, so that it has to close to show a message. */
+const isPanelOver = (): boolean => matchMedia('(width <= 48rem)').matches;
+
+/** Shows a message from a panel, which stays open where there is room. */
+export const showFrom = (panel: Panel, placeId: string, at: string): void =>
+  show(placeId, { at, panel: isPanelOver() ? undefined : panel });
+
 /** Removes what to jump to from the address, once it is in view. */
 export function settle(): void {
   const { placeId, panel } = view.peek();

@@ -13,6 +13,9 @@ export const clockTime = (ms: number): string => clockFormat.format(ms);
 /** `Friday, 27 November 2026 at 09:05:12`. */
 export const fullTime = (ms: number): string => fullFormat.format(ms);
 
+/** `27 November 2026`. */
+export const longDate = (ms: number): string => dayOfYearFormat.format(ms);
+
 /** Days between two times in the local zone; 0 on the same day. */
 export function daysBetween(from: number, to: number): number {
   const midnight = (ms: number) => new Date(ms).setHours(0, 0, 0, 0);
