@@ -47,29 +47,36 @@ function parseText(text: string, names: MentionNames): readonly Block[] {
     .map(({ kind, lines }) => ({ kind, spans: parseSpans(lines.join('\n').replace(/^\n+|\n+$/g, ''), names) }));
 }
 
-/** One alternative per kind of mark; the first that matches at the earliest place wins. */
+/**
+ * One alternative per kind of mark; the first that matches at the earliest place wins. Lengths are bounded, so that a
+ * hostile text takes no quadratic time.
+ */
 const MARK = new RegExp(
   [
     /(?<code>`[^`\n]+`)/,
-    /(?<link>\bhttps?:\/\/[^\s<>"]+)/,
-    /(?<mail>\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b)/,
+    /(?<link>\bhttps?:\/\/[^\s<>"]{1,2000})/,
+    /(?<mail>\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b)/,
     /(?<=^|[\s([{<*_~])(?<mention>@(?=\S))/,
-    /(?<![\w*])(?<strong>\*\*(?=\S)[^\n]+?(?<=\S)\*\*)(?![\w*])/,
-    /(?<![\w*])(?<star>\*(?=[^\s*])[^*\n]+?(?<=\S)\*)(?![\w*])/,
-    /(?<![\w_])(?<line>_(?=[^\s_])[^_\n]+?(?<=\S)_)(?![\w_])/,
-    /(?<![\w~])(?<struck>~~?(?=[^\s~])[^~\n]+?(?<=\S)~~?)(?![\w~])/,
+    /(?<![\w*])(?<strong>\*\*(?=\S)[^\n]{1,500}?(?<=\S)\*\*)(?![\w*])/,
+    /(?<![\w*])(?<star>\*(?=[^\s*])[^*\n]{1,500}?(?<=\S)\*)(?![\w*])/,
+    /(?<![\w_])(?<line>_(?=[^\s_])[^_\n]{1,500}?(?<=\S)_)(?![\w_])/,
+    /(?<![\w~])(?<struck>~~?(?=[^\s~])[^~\n]{1,500}?(?<=\S)~~?)(?![\w~])/,
   ]
     .map(({ source }) => source)
     .join('|'),
   'gu',
 );
 
-export function parseSpans(text: string, names: MentionNames): readonly Span[] {
+/** Deepest nesting of marks; text further inside stays as it is. */
+const MAX_DEPTH = 3;
+
+function parseSpans(text: string, names: MentionNames, depth = 0): readonly Span[] {
+  if (depth > MAX_DEPTH) return [{ kind: 'text', text }];
   const spans: Span[] = [];
   let end = 0;
   const pattern = new RegExp(MARK);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    const found = spanOf(match, text, names);
+    const found = spanOf(match, text, names, depth);
     if (!found) continue;
     if (match.index > end) spans.push({ kind: 'text', text: text.slice(end, match.index) });
     spans.push(found.span);
@@ -85,12 +92,12 @@ interface Found {
   readonly length: number;
 }
 
-function spanOf(match: RegExpExecArray, text: string, names: MentionNames): Found | undefined {
+function spanOf(match: RegExpExecArray, text: string, names: MentionNames, depth: number): Found | undefined {
   const { code, link, mail, mention, strong, star, line, struck } = match.groups ?? {};
   const [matched] = match;
   const { length } = matched;
   const inner = (kind: 'strong' | 'emphasis' | 'struck', marker: number): Found => ({
-    span: { kind, spans: parseSpans(matched.slice(marker, -marker), names) },
+    span: { kind, spans: parseSpans(matched.slice(marker, -marker), names, depth + 1) },
     length,
   });
   if (code) return { span: { kind: 'code', text: code.slice(1, -1) }, length };
