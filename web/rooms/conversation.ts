@@ -79,6 +79,12 @@ export const emptyConversation = (keyVersion: number, title = ''): Conversation 
 /** Whether a participant can have the current room key. */
 export const holdsKey = ({ holders }: Conversation, id: string): boolean => holders?.has(id) ?? true;
 
+/** Whether a participant has introduced themselves, has the current room key, and has not left. */
+export function isPresent(conversation: Conversation, id: string): boolean {
+  const member = conversation.members.get(id);
+  return member !== undefined && !member.hasLeft && holdsKey(conversation, id);
+}
+
 /** Adds messages in order. */
 export function addMessages(before: Conversation, messages: readonly OpenedMessage[]): Conversation {
   const next: Draft = { ...before, entries: [...before.entries], members: new Map(before.members) };

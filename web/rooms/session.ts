@@ -4,7 +4,14 @@ import { createRoomApi } from './api.js';
 import { type ConnectionState, connect, type Ending } from './connection.js';
 import { type Content, encodeContent } from './content.js';
 import { MAX_KEPT, type Participant, type RoomState, type StoredMessage } from './contract.js';
-import { addMessages, type Conversation, emptyConversation, holdsKey, type OpenedMessage } from './conversation.js';
+import {
+  addMessages,
+  type Conversation,
+  emptyConversation,
+  holdsKey,
+  isPresent,
+  type OpenedMessage,
+} from './conversation.js';
 import { agreementKeyOf, KEY_BYTES, packKey, publicKeyOf, randomBytes, toBase64url, wipe } from './crypto/protocol.js';
 import { digestOf, keyDigestOf } from './enter.js';
 import { type Invite, inviteFragment } from './invite-link.js';
@@ -215,8 +222,9 @@ export async function openRoom(record: RoomRecord) {
   /** Sends a new room key to everybody who has introduced themselves, but for those excluded. */
   async function rotate(excluded: ReadonlySet<string> = new Set()): Promise<void> {
     const { members, keyVersion } = conversation.value;
-    const recipients = [...members.values()].filter(({ id, hasLeft }) => !hasLeft && !excluded.has(id));
-    const keyed = recipients.filter(({ id }) => holdsKey(conversation.value, id) || id === ownId);
+    const keyed = [...members.values()].filter(
+      ({ id }) => !excluded.has(id) && (id === ownId || isPresent(conversation.value, id)),
+    );
     const raw = randomBytes(KEY_BYTES);
     const keys = await packKey(roomId, keyVersion + 1, raw, new Map(keyed.map((each) => [each.id, each.agreementKey])));
     wipe(raw);

@@ -1,6 +1,9 @@
 /** Texts of the page, in one place for translation. */
 import { duration } from './format.js';
 
+const some = (count: number, kind = '') => (count === 1 ? `A ${kind}message` : `${count} ${kind}messages`);
+const number = (count: number) => (count === 1 ? '1 message' : `${count} messages`);
+const of = (whose: string | undefined) => (whose ? `of ${whose}` : 'of yours');
 const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
 
 export const texts = {
@@ -107,6 +110,7 @@ export const texts = {
     fileFailed: (name: string) => `${name} could not be read.`,
     replyTo: (name: string) => `Reply to ${name}`,
     cancelReply: 'Cancel reply',
+    preparing: (name: string) => `Preparing ${name}…`,
     drop: 'Drop to encrypt and send',
   },
 
@@ -138,23 +142,23 @@ export const texts = {
     excluded: (name: string, without: string) => `${name} changed the room key. ${without} cannot read new messages.`,
   },
 
+  /** `whose`: a name, or undefined for one's own. */
   fault: {
-    forged: (name: string, count: number) =>
-      `${count === 1 ? 'A message' : `${count} messages`} in the name of ${name} rejected: the signature is not theirs.`,
-    damaged: (name: string, count: number) =>
-      `${count === 1 ? 'A message' : `${count} messages`} of ${name} rejected: altered, or encrypted with another key.`,
-    'key-missing': (_: string, count: number) =>
-      `${count === 1 ? '1 message' : `${count} messages`} encrypted with a room key that this device does not have.`,
-    replayed: (name: string, count: number) =>
-      `${count === 1 ? 'A repeated message' : `${count} repeated messages`} of ${name} rejected: the server sent it again.`,
-    'old-key': (name: string, count: number) =>
-      `${count === 1 ? 'A message' : `${count} messages`} of ${name} rejected: they do not have the current room key.`,
-    'unknown-sender': (_: string, count: number) =>
-      `${count === 1 ? 'A message' : `${count} messages`} of nobody in this room rejected.`,
-    'not-understood': (name: string, count: number) =>
-      `${count === 1 ? 'A message' : `${count} messages`} of ${name} that this version of the page cannot show.`,
-    missing: (name: string, count: number) =>
-      `${count === 1 ? '1 message' : `${count} messages`} of ${name} did not arrive: lost, or withheld by the server.`,
+    forged: (whose: string | undefined, count: number) =>
+      `${some(count)} in ${whose ? `the name of ${whose}` : 'your name'} rejected: the signature is not ${whose ? 'theirs' : 'yours'}.`,
+    damaged: (whose: string | undefined, count: number) =>
+      `${some(count)} ${of(whose)} rejected: altered, or encrypted with another key.`,
+    'key-missing': (_: string | undefined, count: number) =>
+      `${number(count)} encrypted with a room key that this device does not have.`,
+    replayed: (whose: string | undefined, count: number) =>
+      `${some(count, 'repeated ')} ${of(whose)} rejected: the server sent it again.`,
+    'old-key': (whose: string | undefined, count: number) =>
+      `${some(count)} ${of(whose)} rejected: encrypted with a room key that no longer counts.`,
+    'unknown-sender': (_: string | undefined, count: number) => `${some(count)} of nobody in this room rejected.`,
+    'not-understood': (whose: string | undefined, count: number) =>
+      `${some(count)} ${of(whose)} that this version of the page cannot show.`,
+    missing: (whose: string | undefined, count: number) =>
+      `${number(count)} ${of(whose)} did not arrive: lost, or withheld by the server.`,
   },
 
   people: {

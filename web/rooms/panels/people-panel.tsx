@@ -5,7 +5,7 @@ import { Button } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
 import { clockTime } from '../../shared/components/time.js';
 import type { Participant } from '../contract.js';
-import { holdsKey } from '../conversation.js';
+import { isPresent } from '../conversation.js';
 import { useRoom } from '../room/context.js';
 import { texts } from '../texts.js';
 import { Panel } from './panel.js';
@@ -15,11 +15,7 @@ const ICONS = { verified: BadgeCheck, changed: ShieldAlert, none: CircleHelp } a
 
 export function PeoplePanel() {
   const { session, dialog } = useRoom();
-  const { members } = session.conversation.value;
-  const hasKey = ({ id }: Participant) => {
-    const member = members.get(id);
-    return member !== undefined && !member.hasLeft && holdsKey(session.conversation.value, id);
-  };
+  const hasKey = ({ id }: Participant) => isPresent(session.conversation.value, id);
   const all = session.participants.value;
   const without = all.filter((each) => !hasKey(each));
   return (

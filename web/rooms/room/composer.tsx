@@ -19,6 +19,8 @@ export function Composer() {
   const picker = useRef<HTMLInputElement>(null);
   const text = useSignal('');
   const isDropping = useSignal(false);
+  /** Name of the file that is being made smaller. */
+  const preparing = useSignal<string | undefined>(undefined);
   const content = () =>
     ({ kind: 'text', text: text.value.trim(), ...(replyTo.value && { replyTo: replyTo.value }) }) as const;
   const isTooLong = text.value.length > 5000 && !fits(content());
@@ -49,6 +51,7 @@ export function Composer() {
   async function sendFiles(files: readonly File[]) {
     for (const file of files) {
       const name = file.name || 'image';
+      preparing.value = name;
       try {
         await session.send(await partsOf(file));
       } catch (error) {
@@ -58,6 +61,7 @@ export function Composer() {
           text: isLarge ? words.fileTooLarge(name, byteSize(MAX_FILE_BYTES)) : words.fileFailed(name),
         });
       }
+      preparing.value = undefined;
     }
   }
 
@@ -95,6 +99,11 @@ export function Composer() {
       {isTooLong && (
         <p class="composer-note danger" role="alert">
           {words.tooLong}
+        </p>
+      )}
+      {preparing.value && (
+        <p class="composer-note" role="status">
+          {words.preparing(preparing.value)}
         </p>
       )}
       {isDropping.value && <p class="composer-note">{words.drop}</p>}

@@ -42,7 +42,7 @@ export function FileView({ file }: { file: SharedFile }) {
       </a>
     );
   return (
-    <a class="file" href={address} download={name} aria-label={words.save(name)}>
+    <a class="file" href={address} download={name} title={words.save(name)}>
       <Icon of={FileIcon} />
       <span class="file-name">{name}</span>
       <span class="quiet">{byteSize(size)}</span>

@@ -19,6 +19,7 @@ import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
 import { toast } from '../../shared/components/toasts.js';
 import { navigate } from '../../shared/route.js';
+import { isPresent } from '../conversation.js';
 import { texts } from '../texts.js';
 import { type DialogName, useRoom } from './context.js';
 
@@ -26,9 +27,10 @@ const words = texts.room;
 
 export function RoomHeader() {
   const { session, panel, dialog } = useRoom();
-  const { title, members } = session.conversation.value;
+  const conversation = session.conversation.value;
+  const { title, members } = conversation;
   const isExcluded = session.isExcluded.value;
-  const here = [...members.values()].filter(({ hasLeft }) => !hasLeft).length;
+  const here = [...members.keys()].filter((id) => isPresent(conversation, id)).length;
   const show = (name: DialogName) => () => {
     dialog.value = name;
   };

@@ -108,7 +108,7 @@ function EventRow({ entry }: { entry: Exclude<Entry, { kind: 'text' | 'file' }> 
     return (
       <p class={`timeline-event${isWarning ? ' fault' : ''}`}>
         {isWarning && <Icon of={ShieldAlert} />}
-        {texts.fault[entry.fault](name, entry.count)}
+        {texts.fault[entry.fault](entry.senderId === session.ownId ? undefined : name, entry.count)}
       </p>
     );
   }
