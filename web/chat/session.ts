@@ -93,8 +93,10 @@ function forgetUser(userId: string) {
 
 /** Takes over a new name or role of the user. */
 export function updateUser(change: Partial<Omit<User, 'id'>>): void {
-  const current = session.value;
-  if (current) keep({ ...current, user: { ...current.user, ...change } });
+  const mine = session.value;
+  // The stored tokens, as another tab may just have refreshed them.
+  const current = kept.get() ?? mine;
+  if (mine && current?.user.id === mine.user.id) keep({ ...current, user: { ...current.user, ...change } });
 }
 
 /** Headers of requests of the signed-in user. */
