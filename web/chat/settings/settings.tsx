@@ -16,24 +16,29 @@ interface SettingsProps {
   readonly user: User;
 }
 
+/** Dialogs and menus over the settings take the key first. */
+function closeOnEscape(event: KeyboardEvent) {
+  const isTaken = event.defaultPrevented || document.querySelector('dialog[open], :popover-open');
+  if (event.key === 'Escape' && !isTaken) closeSettings();
+}
+
 export function Settings({ path: [group, id], user }: SettingsProps) {
   const layer = useRef<HTMLElement>(null);
   useEffect(() => {
     void loadConfig();
     const before = document.activeElement;
     layer.current?.focus();
-    return () => (before instanceof HTMLElement ? before.focus() : undefined);
+    document.addEventListener('keydown', closeOnEscape);
+    return () => {
+      document.removeEventListener('keydown', closeOnEscape);
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   const sections = config.value ? sectionsFor(user, config.value) : [];
   const current = sections.find((each) => each.group === group && (id === undefined || each.id === id));
 
-  function onKeyDown(event: KeyboardEvent) {
-    const isInside = event.target instanceof Element && event.target.closest('dialog, [popover]');
-    if (event.key === 'Escape' && !event.defaultPrevented && !isInside) closeSettings();
-  }
-
   return (
-    <section ref={layer} class="settings" aria-label={texts.title} tabIndex={-1} onKeyDown={onKeyDown}>
+    <section ref={layer} class="settings" aria-label={texts.title} tabIndex={-1}>
       <header class="settings-bar">
         <h1>{texts.title}</h1>
         <IconButton icon={X} label={texts.close} onClick={closeSettings} />

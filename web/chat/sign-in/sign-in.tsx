@@ -69,9 +69,12 @@ function SignInView({ config, show }: { config: SignInConfig; show: (view: View)
       {mode === 'password' && <PasswordForm />}
       {mode === 'password' && (
         <p class="sign-in-more">
-          {passwordResetEnabled && <TextButton onClick={() => show('reset')}>{texts.forgot}</TextButton>}
+          {passwordResetEnabled ? (
+            <TextButton onClick={() => show('reset')}>{texts.forgot}</TextButton>
+          ) : (
+            <span class="quiet">{texts.askAdmin}</span>
+          )}
           {registrationEnabled && <TextButton onClick={() => show('register')}>{texts.createAccount}</TextButton>}
-          {!passwordResetEnabled && <span class="quiet">{texts.askAdmin}</span>}
         </p>
       )}
       <Providers />
