@@ -46,7 +46,7 @@ export function useChatPages(): ChatPages {
 export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
 
 /** Resolves when the channels are in view, after signing in. */
-export const inWorkspace = (page: Page): Promise<void> => page.locator('.workspace-frame').waitFor();
+export const inWorkspace = (page: Page): Promise<void> => page.locator('.workspace').waitFor({ state: 'attached' });
 
 /** Resolves when the page shows a text. */
 export const says = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();

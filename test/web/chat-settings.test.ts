@@ -122,8 +122,8 @@ describe('settings of the chat page', function () {
     await openSection(page, 'admin/webhooks');
     await says(page, 'No webhooks yet');
     await button(page, 'Create a webhook').click();
-    await page.getByLabel('Name').fill('Build server');
-    await page.getByLabel('Channel').selectOption({ label: 'General' });
+    await page.getByLabel('Name', { exact: true }).fill('Build server');
+    await page.getByLabel('Channel', { exact: true }).selectOption({ label: 'General' });
     await button(page, 'Create').click();
     await says(page, 'Build server is ready');
     await picture(page, 'settings-webhook-token');
@@ -149,7 +149,7 @@ describe('settings of the chat page', function () {
   it('renames the server, pages and filters the audit log, and exports', async () => {
     const page = await signIn(ADMIN);
     await openSection(page, 'admin/server');
-    await page.getByLabel('Name').fill('Analytical Engines');
+    await page.getByLabel('Name', { exact: true }).fill('Analytical Engines');
     await button(page, 'Save').click();
     await says(page, 'Saved');
     for (let n = 0; n < 105; n++) await asAdmin('PUT', '/server/settings', { name: `Name ${n}` });

@@ -11,6 +11,7 @@ import { PinsPanel } from './panels/pins-panel.js';
 import { SearchPanel } from './panels/search-panel.js';
 import { ThreadPanel } from './panels/thread-panel.js';
 import { type User, userKey } from './session.js';
+import { settingsPath } from './settings-route.js';
 import { Sidebar } from './sidebar/sidebar.js';
 import { sortedChannels } from './state/chat-state.js';
 import { texts } from './texts/workspace.js';
@@ -38,6 +39,7 @@ function Frame() {
   const { store, timelines, user } = workspace;
   const { placeId, panel } = view.value;
   const isLoaded = store.isLoaded.value;
+  const isInSettings = settingsPath.value !== undefined;
   const lastPlace = stored<string | undefined>(userKey(user.id, 'place'), undefined);
   useShortcuts(workspace);
 
@@ -46,13 +48,13 @@ function Frame() {
   }, [isLoaded]);
   useEffect(() => {
     if (placeId !== undefined) return lastPlace.set(placeId);
-    if (!isLoaded) return;
+    if (!isLoaded || isInSettings) return;
     const state = store.state.peek();
     const last = lastPlace.get() ?? '';
     const known = state.channels.has(last) || state.conversations.has(last);
     const first = known ? last : sortedChannels(state)[0]?.id;
     if (first !== undefined) show(first, {}, { replace: true });
-  }, [placeId, isLoaded]);
+  }, [placeId, isLoaded, isInSettings]);
 
   if (!isLoaded)
     return store.failure.value ? (
