@@ -102,7 +102,6 @@ describe('settings of the chat page', function () {
     await admin.getByLabel('First password').fill('grace chooses well');
     await button(admin, 'Set a password').click();
     await says(admin, 'The password of grace is set');
-    await grace.reload();
     await says(grace, 'Your session has ended.');
 
     await act('Remove from the server');

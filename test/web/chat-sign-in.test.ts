@@ -12,6 +12,7 @@ import { type PostOffice, startPostOffice } from '../support/smtp-server.js';
 import { button, inWorkspace, noScroll, PHONE, picture, says, useChatPages } from './chat-page.js';
 
 const ADA = 'ada@example.org';
+const BEA = 'bea@example.org';
 const PASSWORD = 'correct horse battery';
 
 describe('signing in to the chat page', function () {
@@ -107,7 +108,7 @@ describe('signing in to the chat page', function () {
     });
     const page = await open(base, { colorScheme: 'dark' });
     await button(page, 'Create an account').click();
-    await page.getByLabel('Email').fill(ADA);
+    await page.getByLabel('Email').fill(BEA);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('Repeat the password').fill(`${PASSWORD}?`);
     await button(page, 'Create the account').click();
@@ -119,7 +120,7 @@ describe('signing in to the chat page', function () {
     await inWorkspace(page);
 
     const other = await open(base, { viewport: PHONE });
-    await other.getByLabel('Email').fill(ADA);
+    await other.getByLabel('Email').fill(BEA);
     await other.getByLabel('Password', { exact: true }).fill('a wrong guess');
     await button(other, 'Sign in').click();
     await says(other, 'Email or password is wrong');
@@ -130,10 +131,10 @@ describe('signing in to the chat page', function () {
     expect(await other.getByLabel('Password', { exact: true }).inputValue()).to.equal('a wrong guess');
 
     await button(other, 'Forgot the password?').click();
-    await other.getByLabel('Email').fill(ADA);
+    await other.getByLabel('Email').fill(BEA);
     await button(other, 'Mail me a link').click();
     await says(other, 'Check your mail');
-    const { link } = await office.letterTo(ADA, 3);
+    const { link } = await office.letterTo(BEA);
     expect(link.pathname).to.equal('/reset');
     await other.goto(link.href);
     await says(other, 'Set your password');
@@ -145,7 +146,6 @@ describe('signing in to the chat page', function () {
     await inWorkspace(other);
 
     // The new password ended the other session.
-    await page.reload();
     await says(page, 'Your session has ended.');
   });
 
@@ -155,13 +155,13 @@ describe('signing in to the chat page', function () {
     const flags = { ...inMode('password'), '--auth-is-invite-required': 'false' };
     const base = await start(flags, { oauth: { custom: [settings] } });
     const { origin: visits } = new URL((provider.settings as { authorizationUrl: string }).authorizationUrl);
-    const page = await open(`${base}/#/somewhere`, { visits });
+    const page = await open(`${base}/#/account/sessions`, { visits });
     await page.getByRole('link', { name: 'Continue with Campus' }).waitFor();
     await picture(page, 'sign-in-provider');
     await accessible(page);
     await page.getByRole('link', { name: 'Continue with Campus' }).click();
     await inWorkspace(page);
-    expect(page.url()).to.equal(`${base}/#/somewhere`);
+    expect(page.url()).to.equal(`${base}/#/account/sessions`);
 
     const tokens = await storedSession(page);
     const query = new URLSearchParams({

@@ -3,6 +3,7 @@
  * address at once, so that it stays neither in the history nor in what people copy.
  */
 import { signal } from '@preact/signals';
+import { navigate } from '../../shared/route.js';
 import { stored } from '../../shared/storage.js';
 import { beginSession, type SignedIn } from '../session.js';
 
@@ -40,7 +41,7 @@ function takeEntry(): Entry | undefined {
   if (!found && !location.search && !location.pathname.endsWith('/reset')) return undefined;
   const hash = returnTo.get();
   returnTo.remove();
-  history.replaceState(null, '', `./${location.hash || (hash ?? '')}`);
+  navigate(`./${location.hash || (hash ?? '')}`, { replace: true });
   if (found?.kind !== 'tokens' || hash === null) return found;
   beginSession(found.tokens);
   return undefined;
