@@ -6,6 +6,7 @@ import { dayOf } from '../../domain/analytics/hit.js';
 import {
   buildReport,
   DAY_MS,
+  DEFAULT_ITEMS,
   lastDays,
   type Period,
   periodBetween,
@@ -54,6 +55,12 @@ export type PeriodQuery =
   | { readonly days: number }
   | { readonly start: string | undefined; readonly end: string | undefined };
 
+export interface ReportOptions {
+  /** Items per list. */
+  readonly limit?: number | undefined;
+  readonly seenByCaller?: Position | undefined;
+}
+
 const badPeriod = rejection(
   'analytics/bad-period',
   'invalid',
@@ -78,7 +85,7 @@ export function createReports(ports: ReportPorts) {
     return periodBetween(query.start ?? '', query.end ?? '') ?? badPeriod;
   }
 
-  async function reportFor({ instance, createdAt }: Site, period: Period, now: number): Promise<Report> {
+  async function reportFor({ instance, createdAt }: Site, period: Period, now: number, limit: number): Promise<Report> {
     const since = previousPeriod(period).start;
     const { summaries, firstDay = '', lists, names } = await days.read(instance, since, period);
     // Imported hits may be older than their site.
@@ -90,11 +97,12 @@ export function createReports(ports: ReportPorts) {
         summaries: (day) => summaries.get(day),
         lists: (day) => lists.get(day),
         names,
+        limit,
       }),
     );
   }
 
-  return async (id: string, query: PeriodQuery, seenByCaller?: Position) => {
+  return async (id: string, query: PeriodQuery, { limit = DEFAULT_ITEMS, seenByCaller }: ReportOptions = {}) => {
     const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId], seenByCaller))(siteId);
@@ -104,7 +112,7 @@ export function createReports(ports: ReportPorts) {
     if (isRejection(period)) return period;
     const lastWrite = projectionProgress.latestOf('analytics');
     const consistency = await awaitConsistent(projectionProgress, DAYS_MODEL, { lastAppend: lastWrite, seenByCaller });
-    const buildSiteReport = () => reportFor(site, period, now);
+    const buildSiteReport = () => reportFor(site, period, now, limit);
     const report = await (period.days > LONG_REPORT_DAYS
       ? limitConcurrency(buildSiteReport, siteId)
       : buildSiteReport());

@@ -9,8 +9,9 @@ export interface NamedCount {
   readonly count: number;
 }
 
-/** Items per list. */
-const MAX_ITEMS = 20;
+/** Items per list, by default and at most. */
+export const DEFAULT_ITEMS = 20;
+export const MAX_ITEMS = 1000;
 /** Trend lines per list. */
 const TRENDS = 10;
 /** Entries scanned between two yields. */
@@ -33,17 +34,20 @@ export interface Counts {
   readonly names: SiteNames;
   /** Whether every day of the previous period can have counts. */
   readonly isPreviousComplete: boolean;
+  /** Items per list. */
+  readonly limit?: number;
 }
 
 /** Builds a report. Yields every few milliseconds, as a year of full lists takes long. */
-export function* buildReport(period: Period, { summaries, lists, names, isPreviousComplete }: Counts) {
+export function* buildReport(period: Period, counts: Counts) {
+  const { summaries, lists, names, isPreviousComplete, limit = DEFAULT_ITEMS } = counts;
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
   const previous = { ...totalsOf(daysOf(previousPeriod(period)), summaries), complete: isPreviousComplete };
   const top = new Map<ListName, Entries>();
   for (const list of LISTS) {
     const tallies = days.map((day) => lists(day)?.[list]);
-    top.set(list, yield* topOf(tallies, names[list]));
+    top.set(list, yield* topOf(tallies, names[list], limit));
   }
   const itemsOf = (list: ListName) => top.get(list) ?? [];
   const namedCounts = (list: ListName): readonly NamedCount[] =>
@@ -98,12 +102,12 @@ function deltaOf(current: DaySummary, previous: Previous) {
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
 
-/** `byDay`: counts by day index; undefined for none. */
+/** `byDay`: counts by day index, undefined for none; only of the first items. */
 type Entry = readonly [name: string, count: number, byDay: readonly (number | undefined)[]];
 type Entries = readonly Entry[];
 
 /** Returns the top items by count, then by name. `(other)` is always last. */
-function* topOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names): Steps<Entries> {
+function* topOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names, limit: number): Steps<Entries> {
   const sums = new Float64Array(all.length);
   for (const tally of tallies) {
     if (!tally) continue;
@@ -114,19 +118,29 @@ function* topOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names
   const top: number[] = [];
   const other = numbers.get(OTHER);
   const hasOther = other !== undefined && sums[other]! > 0;
-  const limit = hasOther ? MAX_ITEMS - 1 : MAX_ITEMS;
+  const listed = hasOther ? limit - 1 : limit;
   const isAbove = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && all[a]! < all[b]!);
   for (let name = 0; name < sums.length; name++) {
     if (name % STEP === 0) yield;
-    const last = top[limit - 1];
+    const last = top[listed - 1];
     if (sums[name] === 0 || name === other || (last !== undefined && !isAbove(name, last))) continue;
-    const below = top.findIndex((each) => isAbove(name, each));
-    top.splice(below === -1 ? top.length : below, 0, name);
-    if (top.length > limit) top.pop();
+    top.splice(placeOf(name, top, isAbove), 0, name);
+    if (top.length > listed) top.pop();
   }
   if (hasOther) top.push(other);
-  const lines = yield* byDayOf(tallies, top, all.length);
-  return top.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
+  const lines = yield* byDayOf(tallies, top.slice(0, TRENDS), all.length);
+  return top.map((name, index) => [all[name]!, sums[name]!, lines[index] ?? []]);
+}
+
+/** Index at which a name is inserted into names in order, by binary search. */
+function placeOf(name: number, top: readonly number[], isAbove: (a: number, b: number) => boolean): number {
+  let [low, high] = [0, top.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isAbove(name, top[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Returns the daily counts of each name. */

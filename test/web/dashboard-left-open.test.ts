@@ -26,7 +26,7 @@ describe('dashboard left open', function () {
     await says(page, '#sign-in-trouble', 'Your session has ended');
     expect(await page.locator('#dashboard').isHidden()).to.equal(true);
     await signInByToken(page, 'a-wrong-token-of-an-admin');
-    await says(page, '#sign-in-trouble', 'The admin token is wrong');
+    await says(page, '.form-error', 'The admin token is wrong');
     await page.getByLabel('Admin token').fill(ADMIN);
     await button(page, 'Sign in').click();
     await says(page, '#name', site);

@@ -86,6 +86,18 @@ export async function signInByToken(page: Page, token = ADMIN): Promise<void> {
 
 export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
 
+/** Chooses an item of the account's menu. */
+export async function choose(page: Page, item: string): Promise<void> {
+  await button(page, /^Account: /).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+/** Shows a list of the report, which may share its card with others. */
+export async function showList(page: Page, title: string): Promise<void> {
+  const tab = page.getByRole('tab', { name: title, exact: true });
+  if ((await tab.count()) > 0) await tab.click();
+}
+
 /** Resolves when a place shows a text. */
 export const says = (page: Page, place: string, text: string | RegExp): Promise<void> =>
   page.locator(place).filter({ hasText: text }).waitFor();

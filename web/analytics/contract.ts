@@ -27,6 +27,17 @@ export interface NamedCount {
   readonly count: number;
 }
 
+export type ListName =
+  | 'pages'
+  | 'events'
+  | 'referrers'
+  | 'campaigns'
+  | 'browsers'
+  | 'os'
+  | 'devices'
+  | 'countries'
+  | 'properties';
+
 export interface Trend {
   readonly category: string;
   readonly label: string;
@@ -49,6 +60,8 @@ export interface Report {
     readonly delta: { readonly [metric in Metric]: number | null };
   };
   readonly series: readonly Day[];
+  /** The 24 hours of a period of one day, in UTC. */
+  readonly hours?: readonly Metrics[];
   readonly pages: readonly NamedCount[];
   readonly events: readonly NamedCount[];
   readonly referrers: readonly NamedCount[];

@@ -1,6 +1,5 @@
-/** Period of a report, and its picker: the last days or a custom range. */
-import { byId } from '../shared/dom.js';
-import { dayAt } from './formatting.js';
+/** Period of a report: the last days, or a custom range. */
+import { dayAt, instantOf } from './formatting.js';
 
 export type Period = { readonly days: number } | { readonly start: string; readonly end: string };
 
@@ -9,6 +8,9 @@ const DAY_MS = 86_400_000;
 /** Longer periods are clamped by the service. */
 const MAX_DAYS = 730;
 
+/** Lengths in days that the picker offers. */
+export const PRESETS = [1, 7, 30, 90, 365] as const;
+
 /** Reads the period from URL parameters. */
 export function periodOf(query: URLSearchParams): Period {
   const [start, end, days] = [query.get('start'), query.get('end'), Number(query.get('days'))];
@@ -16,37 +18,23 @@ export function periodOf(query: URLSearchParams): Period {
   return Number.isInteger(days) && days >= 1 ? { days: Math.min(days, MAX_DAYS) } : DEFAULT_PERIOD;
 }
 
-/** Connects the period form; `onChange` receives the selected period. */
-export function createPeriodPicker(onChange: (period: Period) => void) {
-  const form = byId<HTMLFormElement>('period');
-  const custom = byId('custom-days');
-  const [from, to] = [byId<HTMLInputElement>('from'), byId<HTMLInputElement>('to')];
-  const options = [...form.querySelectorAll<HTMLInputElement>('input[name=days]')];
+export type Range = { readonly start: string; readonly end: string };
 
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    to.setCustomValidity(from.value > to.value ? 'The last day must not be before the first' : '');
-    if (form.reportValidity()) onChange({ start: from.value, end: to.value });
-  };
-  to.oninput = from.oninput = () => to.setCustomValidity('');
-  for (const option of options)
-    option.onchange = () => {
-      custom.hidden = option.value !== 'custom';
-      if (option.value !== 'custom') onChange({ days: Number(option.value) });
-    };
+/** First and last day of a period, both inclusive. */
+export const rangeOf = (period: Period, now: number): Range =>
+  'start' in period ? period : { start: dayAt(now - (period.days - 1) * DAY_MS), end: dayAt(now) };
 
-  let current: Period | undefined;
+const lengthOf = ({ start, end }: Range): number => Math.round((instantOf(end) - instantOf(start)) / DAY_MS) + 1;
 
-  /** Shows a period. A refresh with the same period keeps unsubmitted input. */
-  return (period: Period) => {
-    const now = Date.now();
-    to.max = from.max = dayAt(now);
-    if (period === current) return;
-    current = period;
-    const preset = 'days' in period && options.find(({ value }) => value === String(period.days));
-    for (const option of options) option.checked = preset ? option === preset : option.value === 'custom';
-    custom.hidden = Boolean(preset);
-    if ('start' in period) [from.value, to.value] = [period.start, period.end];
-    else [from.value, to.value] = [dayAt(now - (period.days - 1) * DAY_MS), dayAt(now)];
-  };
+/** The range of equal length before (-1) or after (1); undefined if it would begin in the future. */
+export function shiftRange(range: Range, direction: -1 | 1, now: number): Range | undefined {
+  const shiftMs = direction * lengthOf(range) * DAY_MS;
+  const [start, end] = [range.start, range.end].map((day) => dayAt(instantOf(day) + shiftMs)) as [string, string];
+  return start > dayAt(now) ? undefined : { start, end };
 }
+
+/** A range that ends today is a number of days, so that it goes on tomorrow. */
+export const periodFrom = (range: Range, now: number): Period =>
+  range.end === dayAt(now) ? { days: lengthOf(range) } : range;
+
+export const isSamePeriod = (one: Period, other: Period): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -2,6 +2,7 @@
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
 import type { Reports } from '../../../application/analytics/report.js';
 import type { SiteDirectory } from '../../../application/analytics/sites.js';
+import { DEFAULT_ITEMS, MAX_ITEMS } from '../../../domain/analytics/report.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
@@ -41,14 +42,24 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
         days: { type: 'integer', minimum: 1, default: 30, description: 'Values above 730 are treated as 730' },
         start: day,
         end: day,
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_ITEMS,
+          default: DEFAULT_ITEMS,
+          description: 'Items per list; `trends` are of the first ten',
+        },
       },
     ),
     answers: {
       200: { description: 'The report', schema: reportAnswer },
       404: { description: 'Site not found' },
     },
-    handle: ({ query: { site, days, start, end }, ifPosition }) =>
-      reports(site, start === undefined && end === undefined ? { days } : { start, end }, ifPosition),
+    handle: ({ query: { site, days, start, end, limit }, ifPosition }) =>
+      reports(site, start === undefined && end === undefined ? { days } : { start, end }, {
+        limit,
+        seenByCaller: ifPosition,
+      }),
   });
 
   const liveHits = route({

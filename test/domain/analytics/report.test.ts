@@ -50,13 +50,14 @@ const tally = (values: readonly (string | undefined)[]) => {
 };
 
 describe('a computed report', () => {
-  const report = (days: ReadonlyMap<string, DayCounts>, of = period, isPreviousComplete = true) => {
+  const report = (days: ReadonlyMap<string, DayCounts>, of = period, isPreviousComplete = true, limit?: number) => {
     const { lists, names } = talliesOf(days);
     const steps = buildReport(of, {
       summaries: (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
       lists: (day) => lists.get(day),
       names,
       isPreviousComplete,
+      ...(limit !== undefined && { limit }),
     });
     for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
   };
@@ -158,6 +159,10 @@ describe('a computed report', () => {
       ...Array.from({ length: 19 }, (_, n) => `/${String(n).padStart(2, '0')}`),
     ]);
     expect(trends.filter(({ category }) => category === 'pages')).to.have.lengthOf(10);
+    const longer = report(new Map([['2026-11-22', counts]]), period, true, 25);
+    expect(longer.pages.slice(0, 20)).to.deep.equal(pages);
+    expect(longer.pages).to.have.lengthOf(25);
+    expect(longer.trends).to.deep.equal(trends);
   });
 
   const views = (path: string, times = 1): Hit[] => Array.from({ length: times }, () => ({ path }));

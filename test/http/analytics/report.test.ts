@@ -191,6 +191,8 @@ describe('analytics report', function () {
       'start=2026-02-01',
       'end=2026-02-01',
       'start=2026-02-02&end=2026-02-01',
+      'limit=0',
+      'limit=1001',
     ])
       await when('GET', `/api/report?site=${id}&${wrong}`, asAdmin()).thenRefused(400);
   });

@@ -1,7 +1,8 @@
 /** Follows the live stream of a site; reconnects with backoff. */
 import { createParser } from 'eventsource-parser';
-import { type Api, ApiError } from './api.js';
-import type { Hit } from './contract.js';
+import { ApiError } from '../../shared/api/http.js';
+import { api } from '../api.js';
+import type { Hit } from '../contract.js';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
@@ -22,7 +23,7 @@ export interface HitListener {
 type LiveMessage = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
 
 /** Follows the stream until `signal` is aborted or the stream ends. */
-export async function followHits(api: Api, site: string, listener: HitListener, signal: AbortSignal): Promise<void> {
+export async function followHits(site: string, listener: HitListener, signal: AbortSignal): Promise<void> {
   let cursor: string | undefined;
   let waitMs = FIRST_WAIT_MS;
   let endReason: 'site' | 'session' | undefined;

@@ -1,0 +1,92 @@
+/** A card with lists of the report as tabs: their most frequent rows, and where to find all. */
+import { Download } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import { messageOf } from '../../shared/api/http.js';
+import { Button, IconButton } from '../../shared/components/button.js';
+import { Tabs } from '../../shared/components/tabs.js';
+import { toast } from '../../shared/components/toasts.js';
+import { csvOf, download } from '../../shared/csv.js';
+import type { Report } from '../contract.js';
+import { listTexts } from '../texts.js';
+import { AllRows } from './all-rows.js';
+import { shownLists } from './chosen.js';
+import { fullReport } from './full-report.js';
+import { ListRow } from './list-row.js';
+import { fileName, itemsOf, type ListGroup, type ListOf } from './lists-of.js';
+
+/** Rows of a card. */
+const ROWS = 9;
+
+interface ListCardProps {
+  readonly group: ListGroup;
+  readonly site: string;
+  readonly report: Report;
+}
+
+export function ListCard({ group, site, report }: ListCardProps) {
+  const lists = group.lists.filter((list) => !list.isRare || list.rows(report).length > 0);
+  const [isOpen, setOpen] = useState(false);
+  const list = lists.find(({ name }) => name === shownLists.value[group.id]) ?? lists[0];
+  if (!list) return null;
+  function select(name: string) {
+    shownLists.value = { ...shownLists.value, [group.id]: name };
+  }
+  const { name, title } = list;
+  const items = itemsOf(list, report);
+  const headId = `list-${name}`;
+  const panelId = `rows-${group.id}`;
+  return (
+    <section class="card list-card" aria-labelledby={headId}>
+      <header>
+        {lists.length > 1 ? (
+          <Tabs
+            label={listTexts.groups[group.id]}
+            tabs={lists.map((each) => ({ id: each.name, label: each.title }))}
+            selected={name}
+            onSelect={select}
+            panelId={panelId}
+            idPrefix="list-"
+          />
+        ) : (
+          <h2 id={headId}>{title}</h2>
+        )}
+        <span class="quiet counts">{list.counts}</span>
+        {items.length > 0 && (
+          <IconButton
+            small
+            icon={Download}
+            label={listTexts.csvOf(title)}
+            onClick={() => void save(list, site, report)}
+          />
+        )}
+      </header>
+      <div id={panelId} class="rows" {...(lists.length > 1 && { role: 'tabpanel', 'aria-labelledby': headId })}>
+        {items.length === 0 ? (
+          <p class="quiet">{listTexts.none}</p>
+        ) : (
+          <ol aria-labelledby={headId}>
+            {items.slice(0, ROWS).map((item) => (
+              <ListRow key={item.key} item={item} whole={list.whole(report)} element="li" />
+            ))}
+          </ol>
+        )}
+      </div>
+      {items.length > ROWS && (
+        <Button variant="ghost" small aria-label={listTexts.allOf(title)} onClick={() => setOpen(true)}>
+          {listTexts.all}
+        </Button>
+      )}
+      {isOpen && <AllRows list={list} site={site} shown={report} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+/** Saves all rows, not only those shown. */
+async function save(list: ListOf, site: string, report: Report): Promise<void> {
+  try {
+    const all = await fullReport(site, report);
+    download(fileName(site, list.name, report), csvOf(list.headers, list.rows(all)));
+  } catch (error) {
+    toast({ text: messageOf(error), tone: 'bad' });
+  }
+}

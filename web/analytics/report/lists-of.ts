@@ -1,0 +1,124 @@
+/** The lists of a report: how their rows are named, counted and saved. */
+import type { Cell } from '../../shared/csv.js';
+import type { ListName, NamedCount, Report, Trend } from '../contract.js';
+import { country, siteOf } from '../formatting.js';
+import { listNames } from '../texts.js';
+
+/** A row: its columns, then its count. */
+export type Row = readonly [...what: readonly Cell[], count: number];
+
+/** Remainder of a list; has no bar and cannot be selected. */
+export const OTHER = '(other)';
+
+export interface ListOf {
+  readonly name: ListName;
+  readonly title: string;
+  /** Unit of the counts. */
+  readonly counts: string;
+  /** CSV column headers. */
+  readonly headers: readonly string[];
+  rows(report: Report): readonly Row[];
+  label(what: readonly Cell[]): string;
+  /** Hits that shares are of. */
+  whole(report: Report): number;
+  /** Hidden if empty; used by few sites. */
+  readonly isRare?: true;
+}
+
+type SimpleListName = Exclude<ListName, 'campaigns' | 'properties'>;
+
+const allHits = ({ totals }: Report) => totals.pageviews + totals.events;
+const allViews = ({ totals }: Report) => totals.pageviews;
+const allEvents = ({ totals }: Report) => totals.events;
+
+const simpleList = (name: SimpleListName, head: string, whole: ListOf['whole']): ListOf => ({
+  name,
+  ...listNames[name],
+  headers: [head, 'count'],
+  rows: (report) => report[name].map(({ name: what, count }: NamedCount) => [what, count]),
+  label: ([what = '']) => String(what),
+  whole,
+});
+
+const LISTS: { readonly [name in ListName]: ListOf } = {
+  pages: simpleList('pages', 'page', allViews),
+  // Mostly page views: the tracker sends the referrer with the first view only.
+  referrers: { ...simpleList('referrers', 'referrer', allViews), label: ([origin]) => siteOf(String(origin)) },
+  campaigns: {
+    name: 'campaigns',
+    ...listNames.campaigns,
+    headers: ['source', 'medium', 'campaign', 'count'],
+    rows: ({ campaigns }) => campaigns.map(({ source, medium, campaign, count }) => [source, medium, campaign, count]),
+    // Must equal the labels of trends.
+    label: (parts) => parts.filter(Boolean).join(' / '),
+    whole: allHits,
+  },
+  events: simpleList('events', 'event', allEvents),
+  properties: {
+    name: 'properties',
+    ...listNames.properties,
+    headers: ['event', 'property', 'value', 'count'],
+    rows: ({ properties }) => properties.map(({ event, property, value, count }) => [event, property, value, count]),
+    label: ([event, property, value]) => (property === '' ? String(event) : `${event}: ${property} = ${value}`),
+    whole: allEvents,
+    isRare: true,
+  },
+  browsers: simpleList('browsers', 'browser', allHits),
+  os: simpleList('os', 'os', allHits),
+  devices: simpleList('devices', 'device', allHits),
+  countries: {
+    ...simpleList('countries', 'country', allHits),
+    label: ([code]) => country(String(code)),
+    isRare: true,
+  },
+};
+
+export interface ListGroup {
+  readonly id: 'pages' | 'sources' | 'devices' | 'events';
+  readonly lists: readonly ListOf[];
+}
+
+/** Lists that share a card. */
+export const GROUPS: readonly ListGroup[] = [
+  { id: 'pages', lists: [LISTS.pages] },
+  { id: 'sources', lists: [LISTS.referrers, LISTS.campaigns] },
+  { id: 'devices', lists: [LISTS.browsers, LISTS.os, LISTS.devices, LISTS.countries] },
+  { id: 'events', lists: [LISTS.events, LISTS.properties] },
+];
+
+/** A row as it is shown. */
+export interface Item {
+  readonly key: string;
+  readonly label: string;
+  readonly count: number;
+  /** Percent of the most frequent value, for its bar. */
+  readonly bar: number;
+  readonly trend: Trend | undefined;
+}
+
+export function itemsOf(list: ListOf, report: Report): readonly Item[] {
+  const rows = list.rows(report);
+  const countOf = (row: Row) => Number(row.at(-1));
+  const highest = Math.max(1, ...rows.map((row) => (row[0] === OTHER ? 0 : countOf(row))));
+  return rows.map((row) => {
+    const what = row.slice(0, -1);
+    const [label, count] = [list.label(what), countOf(row)];
+    return {
+      key: JSON.stringify(what),
+      label,
+      count,
+      bar: row[0] === OTHER ? 0 : (100 * count) / highest,
+      trend: report.trends.find((trend) => trend.category === list.name && trend.label === label),
+    };
+  });
+}
+
+/** Whether they are the same line, maybe of two reports. */
+export const isSameTrend = (
+  one: Pick<Trend, 'category' | 'label'> | undefined,
+  other: Pick<Trend, 'category' | 'label'> | undefined,
+): boolean => one !== undefined && one.category === other?.category && one.label === other.label;
+
+/** `shop-pages-2026-11-01-2026-11-30.csv` */
+export const fileName = (site: string, what: string, { range: { start, end } }: Report): string =>
+  `${site}-${what}-${start}-${end}.csv`;

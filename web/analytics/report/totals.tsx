@@ -1,0 +1,46 @@
+/** Totals of the period compared with the previous one; the pressed one is in the chart. */
+import { ArrowDown, ArrowUp } from 'lucide-preact';
+import { Icon } from '../../shared/components/icon.js';
+import { METRICS, type Metric, type Report } from '../contract.js';
+import { number } from '../formatting.js';
+import { METRIC_NAMES, reportTexts } from '../texts.js';
+import { metric } from './chosen.js';
+
+export function Totals({ report }: { report: Report }) {
+  return (
+    <section id="totals" aria-label={reportTexts.totals}>
+      {METRICS.map((each) => (
+        <Tile key={each} of={each} report={report} />
+      ))}
+    </section>
+  );
+}
+
+function Tile({ of, report }: { of: Metric; report: Report }) {
+  function choose() {
+    metric.value = of;
+  }
+  return (
+    <button type="button" class="tile" aria-pressed={metric.value === of} onClick={choose}>
+      {METRIC_NAMES[of]}
+      <strong>{number(report.totals[of])}</strong>
+      <Change of={of} report={report} />
+    </button>
+  );
+}
+
+/** How a total differs from that of the previous period. */
+export function Change({ of, report: { totals, comparison, range } }: { of: Metric; report: Report }) {
+  const { previous, delta } = comparison;
+  const [percent, period] = [delta[of], reportTexts.inPrevious(range.days)];
+  const count = number(previous[of]);
+  if (!previous.complete) return <span class="change">{reportTexts.incomplete(count, period)}</span>;
+  if (totals[of] === 0 && previous[of] === 0) return <span class="change">{reportTexts.noneEither(period)}</span>;
+  const direction = percent === null || percent > 0 ? 'up' : percent < 0 ? 'down' : '';
+  return (
+    <span class={`change ${direction}`}>
+      {direction && <Icon of={direction === 'up' ? ArrowUp : ArrowDown} />}
+      {reportTexts.change(percent, count, period)}
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+/** What is selected: site and period, both part of the address; and what is open. */
+import { computed, signal } from '@preact/signals';
+import type { Privacy, Site } from '../contract.js';
+import { isSamePeriod, type Period, periodOf } from '../period.js';
+
+/** Undefined until they are loaded. */
+export const sites = signal<readonly Site[] | undefined>(undefined);
+export const privacy = signal<Privacy | undefined>(undefined);
+
+const addressed = () => new URLSearchParams(location.search);
+
+/** Id of the shown site; undefined for all sites. */
+export const siteId = signal<string | undefined>(addressed().get('site') ?? undefined);
+export const period = signal<Period>(periodOf(addressed()));
+
+export const site = computed(() => sites.value?.find(({ id }) => id === siteId.value));
+
+export const isInstallOpen = signal(false);
+
+export type OpenDialog = 'create' | 'change' | 'remove' | 'privacy';
+export const openDialog = signal<OpenDialog | undefined>(undefined);
+export const closeDialog = (): void => {
+  openDialog.value = undefined;
+};
+
+/** A notice that is shown until it is closed. */
+export const note = signal('');
+
+/** `?site=shop&days=30` */
+export function addressOf(site: string | undefined, shown: Period): string {
+  const query = new URLSearchParams({ ...(site !== undefined && { site }) });
+  for (const [name, value] of Object.entries(shown)) query.set(name, String(value));
+  return `?${query}`;
+}
+
+/** Makes the address show the selection. `push`: as a new entry of the history. */
+export function writeAddress({ push = false } = {}): void {
+  const address = addressOf(siteId.value, period.value);
+  if (address === location.search) return;
+  if (push) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
+}
+
+/** Selects what the address shows. Keeps the period object if it is the same, as views compare it. */
+export function readAddress(): void {
+  const query = addressed();
+  const shown = periodOf(query);
+  siteId.value = query.get('site') ?? undefined;
+  if (!isSamePeriod(shown, period.value)) period.value = shown;
+}
