@@ -13,7 +13,8 @@ export function Help() {
         help.value = false;
       }}
     >
-      <div class="help">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the text must be scrollable by keyboard */}
+      <div class="help" tabIndex={0}>
         <section>
           <h3>{texts.help.query}</h3>
           <dl>

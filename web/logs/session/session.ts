@@ -71,7 +71,7 @@ export async function endSession(sent: { readonly [name: string]: string }): Pro
   const { Authorization: current } = authorization();
   if (current !== undefined && current !== sent.Authorization) return true;
   saved.remove();
-  access.value = { kind: 'signed out', ...methods, ended: access.value.kind === 'signed in' };
+  access.value = { kind: 'signed out', ...methods, ended: true };
   return false;
 }
 
