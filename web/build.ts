@@ -1,10 +1,12 @@
 /**
- * Bundles the web pages. A folder with an `index.html` becomes a folder in `dist/web` with content-hashed assets. A folder
+ * Bundles the web pages. A folder with an `index.html` becomes a folder in `dist/web` with content-hashed assets, also
+ * compressed. A folder
  * with a `script.ts`, which other sites load, becomes a single file.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -61,6 +63,14 @@ async function buildPage(name: string): Promise<void> {
     // Relative URLs, so that the page works behind a proxy with a path prefix.
     document.replace(ASSET, (part) => `assets/${assetNames.get(part)}`),
   );
+  for (const file of assetNames.values()) compress(join(built, file));
+}
+
+/** Writes `<file>.br` and `<file>.gz`, with the best compression, as they are sent often. */
+function compress(file: string): void {
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
 /** Collects the licenses of bundled packages, which must be distributed with the page. */

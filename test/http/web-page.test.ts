@@ -76,6 +76,27 @@ describe('served web page', () => {
       expect((await toys.ask(`/assets/${name}`)).status, name).to.equal(404);
   });
 
+  it('compresses assets for clients that accept it', async () => {
+    const parts = partsOf((await toys.ask('/', html)).text);
+    for (const path of parts) {
+      const plain = await toys.ask(`/${path}`, { headers: { 'accept-encoding': 'identity' } });
+      expect(plain.headers.get('content-encoding'), path).to.equal(null);
+      expect(plain.headers.get('vary'), path).to.include('Accept-Encoding');
+      for (const [accepted, encoding] of [
+        ['gzip, deflate', 'gzip'],
+        ['gzip, deflate, br, zstd', 'br'],
+        ['br;q=0, GZIP;q=0.5', 'gzip'],
+        ['gzip;q=0.0, br; q=0', null],
+        ['brr', null],
+      ] as const) {
+        const { headers, text } = await toys.ask(`/${path}`, { headers: { 'accept-encoding': accepted } });
+        expect(headers.get('content-encoding'), accepted).to.equal(encoding);
+        expect(text, accepted).to.equal(plain.text);
+      }
+      for (const ending of ['br', 'gz']) expect((await toys.ask(`/${path}.${ending}`)).status).to.equal(404);
+    }
+  });
+
   it('is read once, and again after a failure', async () => {
     let tried = 0;
     const read = readOnce(async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { acceptsEncoding } from './accept-encoding.js';
 import { openapi, openapiRoute } from './openapi.js';
 import { problem, type ServicePolicy } from './policy.js';
 import { type Route, route } from './route.js';
@@ -75,7 +76,7 @@ const asset = route({
   async handle({ params: { asset: name }, headers }) {
     const file = await loadAsset(name);
     if (!file) return problem(404, 'Not found');
-    const gzipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+    const gzipped = acceptsEncoding(headers, 'gzip');
     return {
       status: 200,
       text: gzipped ? file.gzip : file.plain,

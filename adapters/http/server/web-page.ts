@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { acceptsEncoding } from './accept-encoding.js';
 import type { Reply } from './answer.js';
 import { etagMatches } from './byte-range.js';
 import { problem } from './policy.js';
@@ -31,6 +32,12 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
+/** Encodings in which the build writes assets too, with the endings of their files; the smallest first. */
+const ENCODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
 export type WebPage = ReturnType<typeof createWebPage>;
 
 /** Whether the client is a browser: only browsers accept HTML explicitly. */
@@ -55,7 +62,7 @@ export function createWebPage(name: string) {
     /** For the route of the page, which may also answer other formats. */
     async document({ headers }: Pick<Request, 'headers'>) {
       const document = (await files()).get(DOCUMENT)!;
-      const caching = { 'Cache-Control': 'no-cache', Vary: 'Accept' };
+      const caching = { 'Cache-Control': 'no-cache', Vary: 'Accept, Origin' };
       return revalidated(headers, document, caching, {
         'Content-Type': TYPES['.html']!,
         'Content-Security-Policy': POLICY,
@@ -68,16 +75,21 @@ export function createWebPage(name: string) {
       summary: 'An asset of the page, named by its content hash',
       tags: ['Page'],
       answers: { 200: { description: 'The asset' }, 404: { description: 'There is no such asset' } },
-      async handle({ params: { part } }) {
-        const asset = part === DOCUMENT ? undefined : (await files()).get(part);
-        if (!asset) return problem(404, 'Not found');
+      async handle({ params: { part }, headers }) {
+        const all = await files();
+        const [type, asset] = [TYPES[extname(part)], part === DOCUMENT ? undefined : all.get(part)];
+        if (!type || !asset) return problem(404, 'Not found');
+        const [encoding, ending] =
+          ENCODINGS.find(([name, each]) => acceptsEncoding(headers, name) && all.has(part + each)) ?? [];
         return {
           status: 200,
-          text: asset.bytes,
+          text: ending === undefined ? asset.bytes : all.get(part + ending)!.bytes,
           headers: {
-            'Content-Type': TYPES[extname(part)]!,
+            'Content-Type': type,
             'Cache-Control': 'public, max-age=31536000, immutable',
             'X-Content-Type-Options': 'nosniff',
+            Vary: 'Accept-Encoding, Origin',
+            ...(encoding && { 'Content-Encoding': encoding }),
           },
         };
       },
