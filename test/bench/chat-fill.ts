@@ -20,7 +20,7 @@ export interface Filling {
   readonly amount: number;
 }
 
-const CONCURRENCY = 512;
+const CONCURRENCY = 128;
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Message text from a fixed vocabulary: a rare word in one of a hundred messages, and a unique one in each. */

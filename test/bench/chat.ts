@@ -1,9 +1,8 @@
 /**
- * Benchmarks an empty chat, one with many stored messages and, if given, another build with a copy of them, in alternation:
+ * Benchmarks an empty chat, one with many stored messages and, if given, another build with as many, in alternation:
  * posting, reading, searching, starting, catching up and rebuilding.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +10,6 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
 import { ask, devLogin } from '../support/http-spec.js';
 import { NO_LIMITS, type Server } from '../support/server-process.js';
-import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
 import { startUsual } from './started.js';
 
@@ -80,7 +78,7 @@ const post = ({ requests }: Served, channel: string) => ({
 
 /**
  * `quick` sends a tenth of the requests. `stored`: messages in the second chat, by default 100,000 (10,000 with `quick`).
- * `beside`: the directory of another build, which gets a copy of the stored messages.
+ * `beside`: the directory of another build, which gets as many messages.
  */
 export async function bench(
   print: (line: string) => void,
@@ -88,25 +86,24 @@ export async function bench(
 ): Promise<void> {
   const amount = quick ? 400 : 4000;
   const directories = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()] as const;
-  const [emptyDirectory, fullDirectory, copy] = directories.map(({ path }) => path) as [string, string, string];
+  const [emptyDirectory, ...fullDirectories] = directories.map(({ path }) => path) as [string, string, string];
   const running: Server[] = [];
   try {
-    const empty = await chatIn(emptyDirectory, 'empty', running);
-    const { hundred, author, stop } = await chatIn(fullDirectory, 'first', running);
-    await stop();
-    const cpuBefore = process.cpuUsage();
-    await fill({ dataDir: fullDirectory, channels: hundred, author, amount: stored });
-    const { user, system } = process.cpuUsage(cpuBefore);
-    print(`filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`);
-
-    const builds = [{ name: 'full', dataDir: fullDirectory, build: OWN_BUILD }];
-    if (beside !== undefined) {
-      rmSync(copy, { recursive: true });
-      cpSync(fullDirectory, copy, { recursive: true });
-      builds.push({ name: 'full, other build', dataDir: copy, build: beside });
-    }
-    const chats = [empty];
-    for (const { name, dataDir, build } of builds) {
+    const chats = [await chatIn(emptyDirectory, 'empty', running)];
+    const builds = [{ name: 'full', build: OWN_BUILD }];
+    if (beside !== undefined) builds.push({ name: 'full, other build', build: beside });
+    for (const [index, { name, build }] of builds.entries()) {
+      const dataDir = fullDirectories[index]!;
+      const { hundred, author, stop } = await chatIn(dataDir, 'first', running, [], build);
+      await stop();
+      // Stored formats may differ between builds, so each fills its own log.
+      const { fill }: typeof import('./chat-fill.js') = await import(join(build, 'dist/test/bench/chat-fill.js'));
+      const cpuBefore = process.cpuUsage();
+      await fill({ dataDir, channels: hundred, author, amount: stored });
+      const { user, system } = process.cpuUsage(cpuBefore);
+      print(
+        `filling ${name} with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`,
+      );
       await catchUp(print, { name, dataDir, build, stored });
       for (const projection of ['chat.messages', 'chat.search'])
         print(`rebuilding ${projection}, ${name}: ${rebuild(dataDir, build, projection)}`);
