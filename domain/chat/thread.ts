@@ -13,11 +13,13 @@ const MAX_PARTICIPANTS = 100;
 /** Replies per user and thread, including deleted ones: all events are read before the next reply. */
 export const MAX_REPLIES = 10_000;
 
+/** Entry of a doubly linked list, so that removing the newest reply does not search for the one before it. */
 interface Reply {
   readonly author: string;
   readonly createdAt: number;
-  /** Place in the order of posting, from 0. */
-  readonly number: number;
+  /** Ids of the replies before and after it; empty at the ends. */
+  readonly previous: string;
+  readonly next: string;
 }
 
 export interface ThreadState {
@@ -26,12 +28,8 @@ export interface ThreadState {
   readonly channelId: string;
   /** By id. */
   readonly replies: PersistentMap<Reply>;
-  /** Ids by number. */
-  readonly order: PersistentMap<string>;
-  /** Replies ever posted. */
-  readonly posted: number;
-  /** Number of the newest reply; -1 without replies. */
-  readonly newest: number;
+  /** Id of the newest reply; empty without replies. */
+  readonly newest: string;
   /** In order of their first reply. */
   readonly authors: readonly string[];
   readonly byAuthor: Counts;
@@ -59,9 +57,7 @@ const initialState: ThreadState = {
   isClosed: false,
   channelId: '',
   replies: PersistentMap.empty(),
-  order: PersistentMap.empty(),
-  posted: 0,
-  newest: -1,
+  newest: '',
   authors: [],
   byAuthor: noCounts,
   everByAuthor: noCounts,
@@ -99,13 +95,11 @@ function decide(command: ThreadCommand, state: ThreadState): readonly ThreadEven
 }
 
 function withReply(state: ThreadState, replyId: string, author: string, createdAt: number): ThreadState {
-  const { posted: number } = state;
+  const { newest: previous } = state;
   return {
     ...state,
-    replies: state.replies.set(replyId, { author, createdAt, number }),
-    order: state.order.set(String(number), replyId),
-    posted: number + 1,
-    newest: number,
+    replies: link(state.replies, previous, { next: replyId }).set(replyId, { author, createdAt, previous, next: '' }),
+    newest: replyId,
     authors: countOf(state.everByAuthor, author) > 0 ? state.authors : [...state.authors, author],
     byAuthor: addCount(state.byAuthor, author),
     everByAuthor: addCount(state.everByAuthor, author),
@@ -115,16 +109,20 @@ function withReply(state: ThreadState, replyId: string, author: string, createdA
 function withoutReply(state: ThreadState, replyId: string): ThreadState {
   const reply = state.replies.get(replyId);
   if (!reply) return state;
-  const order = state.order.delete(String(reply.number));
-  let { newest } = state;
-  while (newest >= 0 && !order.has(String(newest))) newest--;
-  const byAuthor = addCount(state.byAuthor, reply.author, -1);
-  return { ...state, replies: state.replies.delete(replyId), order, newest, byAuthor };
+  const { author, previous, next } = reply;
+  const replies = link(link(state.replies.delete(replyId), previous, { next }), next, { previous });
+  const newest = next === '' ? previous : state.newest;
+  return { ...state, replies, newest, byAuthor: addCount(state.byAuthor, author, -1) };
+}
+
+function link(replies: ThreadState['replies'], id: string, change: Partial<Pick<Reply, 'previous' | 'next'>>) {
+  const reply = replies.get(id);
+  return reply ? replies.set(id, { ...reply, ...change }) : replies;
 }
 
 /** Thread summary; null without replies. */
-export function threadOf({ replies, order, newest, authors, byAuthor }: ThreadState): Thread | null {
-  const last = replies.get(order.get(String(newest)) ?? '');
+export function threadOf({ replies, newest, authors, byAuthor }: ThreadState): Thread | null {
+  const last = replies.get(newest);
   if (!last) return null;
   const participants: string[] = [];
   for (const author of authors) {
