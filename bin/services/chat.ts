@@ -49,7 +49,7 @@ export const chat: Service<typeof catalog> = {
     const { admission, audit, guards, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
     const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas, threads });
-    const { messages, rowMapper, downloads } = messaging;
+    const { messages, visibility, rowMapper, downloads } = messaging;
     const ports = { ...kernel, messages, opened: rowMapper, admission, audit, logger };
     const presence = createPresence(ports);
     const index = createSearchIndex({
@@ -66,7 +66,7 @@ export const chat: Service<typeof catalog> = {
       ...webhookRoutes(guards, createWebhooks(ports), quotas),
       ...presenceRoutes(guards, presence),
       ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads }),
-      ...searchRoutes(guards, createSearch({ index, projectionProgress, admission })),
+      ...searchRoutes(guards, createSearch({ index, projectionProgress, admission, visibility })),
       eventsRoute({ admission, relay, clock, presence }),
       ...pageRoutes('chat', 'The chat page. Query: `token` of a mailed link signs in or sets a password', [
         '/',

@@ -184,7 +184,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
         416: BAD_RANGE,
       },
       async handle(request, { caller, channelId }) {
-        const image = await files.image(channelId, request.params.filename!, request.ifPosition);
+        const image = await files.shownImage(caller, channelId, request.params.filename!, request.ifPosition);
         if (isRejection(image)) return image;
         const content = await files.download(image, request.query.size === 'thumb');
         return sendDownload(request, 'inline', content, downloads, caller.userId);

@@ -128,11 +128,24 @@ export function createFiles(ports: FilePorts) {
     return now !== state && (await mayRead(now)) ? now : fileNotFound;
   }
 
+  /** An uploaded image of a channel or conversation, whoever uses it. */
   async function image(channelId: string, name: string, seen?: Position): Promise<FileState | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
     const { state } = await admission.load(fileAggregate, fileSubject({ fileId }), seen);
     return isNamed(state, name) && state.channelId === channelId ? state : fileNotFound;
+  }
+
+  /** An image for its uploader, and for all who see its channel unless every message with it has been deleted. */
+  async function shownImage(
+    by: Caller,
+    channelId: string,
+    name: string,
+    seen?: Position,
+  ): Promise<FileState | Rejection> {
+    const found = await image(channelId, name, seen);
+    if ('rejected' in found || found.holders.length === 0) return found;
+    return (await canSeeAnyHolder(by, found, seen)) ? found : fileNotFound;
   }
 
   async function canSeeAnyHolder(
@@ -156,7 +169,9 @@ export function createFiles(ports: FilePorts) {
 
   async function canSeeHolder(by: Caller, { messageId }: Holder, name: string, seen?: Position): Promise<boolean> {
     const found = await visibility.message(by, messageId, seen);
-    return !('rejected' in found) && found.state.body.attachments.some(({ filename }) => filename === name);
+    if ('rejected' in found) return false;
+    const { attachments, images } = found.state.body;
+    return images.includes(name) || attachments.some(({ filename }) => filename === name);
   }
 
   /** Undefined when the key was destroyed. */
@@ -182,7 +197,7 @@ export function createFiles(ports: FilePorts) {
     return { contentType, size, sha256, originalName, position, read };
   }
 
-  return { upload, file, image, download, originalNameOf };
+  return { upload, file, image, shownImage, download, originalNameOf };
 }
 
 const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'active' && name === filename;

@@ -12,6 +12,7 @@ import type { Position, ProjectionProgress } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import { speakerView } from '../messages/message-view.js';
 import { createPageThrottle, type Reader, type RenderedPage } from '../messages/read-messages.js';
+import type { Visibility } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 
 /** Folded part of a word, and the users with names that contain it: all their messages match. */
@@ -48,6 +49,7 @@ export interface SearchServicePorts {
   readonly index: SearchIndex;
   readonly projectionProgress: ProjectionProgress;
   readonly admission: Authentication;
+  readonly visibility: Pick<Visibility, 'findAny'>;
 }
 
 export interface SearchInput {
@@ -65,7 +67,7 @@ const tooManyWords = rejection('chat/too-many-words', 'invalid', `q must have at
 
 export type Search = ReturnType<typeof createSearch>;
 
-export function createSearch({ index, projectionProgress, admission }: SearchServicePorts) {
+export function createSearch({ index, projectionProgress, admission, visibility }: SearchServicePorts) {
   const throttle = createPageThrottle();
 
   /** Builds the visibility check from the log's state as of `seen` or later. */
@@ -75,6 +77,13 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
       isDirect(place)
         ? participantsOf(place)?.includes(caller.userId) === true
         : channelFor(channels, place, caller) !== undefined;
+  }
+
+  /** Hits that are not deleted, nor replies to a deleted message, by the log. */
+  async function existing(hits: readonly Hit[]): Promise<readonly Hit[]> {
+    const found: Hit[] = [];
+    for (const hit of hits) if (!('rejected' in (await visibility.findAny(hit.id)))) found.push(hit);
+    return found;
   }
 
   return async function search(
@@ -104,7 +113,10 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
         caller,
         maxPosition(projectionProgress.position('chat.search'), seenByCaller ?? 0n),
       );
-      const messages = found.filter(({ channelId }) => isVisibleNow(channelId)).map((each) => hitView(roster, each));
+      const visible = found.filter(({ channelId }) => isVisibleNow(channelId));
+      // An index that lags may still have deleted messages.
+      const hits = freshness.consistency ? await existing(visible) : visible;
+      const messages = hits.map((each) => hitView(roster, each));
       return { json: await serializeList('messages', messages), ...freshness };
     });
   };

@@ -30,6 +30,8 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
 export const PER_BLOCK = 64;
 /** Characters after which a block is full; keeps rows below the document limit. */
 const BLOCK_SIZE = 64 * 1024;
+/** Blocks changed in memory before they are written: a deleted message may have replies in thousands of blocks. */
+const MAX_DIRTY_BLOCKS = 32;
 /** Channels with their newest block in memory; those of others are read when needed. */
 const MAX_CACHED_CHANNELS = 500;
 
@@ -161,21 +163,25 @@ function startIndexWriter(build: Build, maxCachedChannels: number) {
   ): Promise<void> {
     const isTarget = (doc: Doc) =>
       (doc.id === id || (thread && parentOf(doc.id) === id)) && BigInt(doc.changed) < position;
-    // The rows of blocks in memory may be outdated.
-    const blocks = new Map(
-      [...dirty.values()].filter((each) => each.channel === channel).map((each) => [each.id, each]),
-    );
-    const current = newest.get(channel);
-    if (current) blocks.set(current.id, current);
-    // Two queries, as a store may scan the whole collection for an `$or` of two indexes.
-    for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
-      for await (const row of rows.find(filter)) if (!blocks.has(row._id)) blocks.set(row._id, await load(row));
-    for (const block of blocks.values()) {
-      if (!block.docs.some(isTarget)) continue;
+    const update = (block: Block) => {
+      if (!block.docs.some(isTarget)) return;
       block.docs = block.docs.flatMap((doc) => (!isTarget(doc) ? doc : to ? to(doc) : []));
       if (block.at < position) block.at = position;
       dirty.set(block.id, block);
-    }
+    };
+    // The rows of blocks in memory may be outdated.
+    const inMemory = new Map(
+      [...dirty.values()].filter((each) => each.channel === channel).map((each) => [each.id, each]),
+    );
+    const current = newest.get(channel);
+    if (current) inMemory.set(current.id, current);
+    inMemory.forEach(update);
+    // Two queries, as a store may scan the whole collection for an `$or` of two indexes.
+    for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
+      for await (const row of rows.find(filter)) {
+        if (!inMemory.has(row._id)) update(dirty.get(row._id) ?? (await load(row)));
+        if (dirty.size >= MAX_DIRTY_BLOCKS) await flush();
+      }
   }
 
   async function flush(): Promise<void> {

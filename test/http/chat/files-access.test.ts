@@ -32,7 +32,7 @@ describe('access to files of messages', function () {
     expect(await statusOf(undefined, filename)).to.equal(401);
     const [ms = '', rest = ''] = filename.split(/-(.*)/s);
     const names = [`${Number(ms) + 1}-${rest}`, `${filename}x`, filename.replace('pdf', 'txt'), 'x.pdf', '1-x.pdf'];
-    const paths = ['..%2f..%2fpackage.json', '%2e%2e', '..%5c', `..%2ffiles%2f${filename}`, `${filename}%00`];
+    const paths = ['..%2f..%2fpackage.json', '..%5c', `..%2ffiles%2f${filename}`, `${filename}%00`];
     for (const name of [...names, ...paths]) expect(await statusOf(world.ada, name), name).to.equal(404);
   });
 

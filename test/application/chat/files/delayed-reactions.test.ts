@@ -1,4 +1,4 @@
-/** Delayed file reactions: an edit restored a file before the reaction to its removal ran. */
+/** Files whose reactions have not run yet: an edit restored one before the reaction to its removal, or its message was deleted. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { SAMPLES } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
-describe('a file restored before the reaction to its removal', function () {
+describe('a file whose reactions have not run yet', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
@@ -75,5 +75,20 @@ describe('a file restored before the reaction to its removal', function () {
     await react(id, async () => expect(await isReadable(file.filename)).to.equal(false));
     const events = await read(fileSubject({ fileId: fileIdOf(file.filename)! }));
     expect(events.at(-1)!.type).to.equal('FileDetached');
+  });
+
+  it('is shown to nobody but its uploader once its message, or the message of its thread, is deleted', async () => {
+    const receiving = await node.sealedFiles.receive();
+    await receiving.write(SAMPLES.png!);
+    const picture = { filename: 'view.png', channelId, content: await receiving.end() };
+    const { filename } = accepted(await node.files.upload(ada, picture, context())).body;
+    const isShown = async (who: Caller) => !('rejected' in (await node.files.shownImage(who, channelId, filename)));
+    expect(await isShown(bob), 'before it is posted').to.equal(true);
+    const { post, remove } = node.messages;
+    const { id } = accepted(await post(ada, channelId, { content: 'x' }, context())).body.message;
+    accepted(await node.replies.post(ada, id, { images: [filename] }, context()));
+    expect(await isShown(bob), 'in a reply').to.equal(true);
+    accepted(await remove(ada, id, context()));
+    expect(await isShown(bob), 'after the deletion').to.equal(false);
   });
 });
