@@ -40,16 +40,17 @@ export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = t
   let day = Number.NaN;
   let isNewShown = newAfter === undefined;
 
-  function openDay(at: number) {
+  /** The key follows from the first message of the day: with older messages the separator moves. */
+  function openDay(at: number, key: string) {
     const midnight = new Date(at).setHours(0, 0, 0, 0);
     if (!withDays || midnight === day) return;
     day = midnight;
     previous = undefined;
-    rows.push({ kind: 'day', key: `day-${midnight}`, at });
+    rows.push({ kind: 'day', key: `day-${key}`, at });
   }
 
   for (const message of messages) {
-    openDay(message.createdAt);
+    openDay(message.createdAt, message.id);
     if (!isNewShown && message.createdAt > newAfter! && message.author.id !== userId) {
       isNewShown = true;
       previous = undefined;
@@ -61,7 +62,7 @@ export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = t
     previous = { authorId: author.id, at: createdAt };
   }
   for (const each of outgoing) {
-    openDay(each.writtenAt);
+    openDay(each.writtenAt, each.key);
     const isFirst = each.quotedMessageId !== null || !continues(previous, userId, each.writtenAt);
     rows.push({ kind: 'outgoing', key: each.key, outgoing: each, isFirst });
     previous = { authorId: userId, at: each.writtenAt };

@@ -62,7 +62,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     () => rowsOf({ messages, outgoing: hasNewer ? [] : outgoing, userId: user.id, newAfter }),
     [messages, outgoing, hasNewer, newAfter],
   );
-  const keys = useMemo(() => ['start', ...rows.map((row) => row.key)], [rows]);
+  const keys = useMemo(() => rows.map((row) => row.key), [rows]);
   const [start] = useState(() => (keys.includes('new') ? 'new' : undefined));
   const unreadBelow = useComputed(() => {
     const mark = readUpTo(marks.marks.value, key);
@@ -95,16 +95,11 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     requestAnimationFrame(() => control.current?.scrollToEnd());
   }
 
-  function rowAt(index: number) {
-    if (index === 0)
-      return hasOlder ? (
-        <div class="page-edge">{failure ? <OlderFailed error={failure} timelineKey={key} /> : <Spinner />}</div>
-      ) : (
-        <div class="timeline-intro">{intro}</div>
-      );
-    const row = rows[index - 1];
-    return row && <RowView row={row} />;
-  }
+  const head = hasOlder ? (
+    <div class="page-edge">{failure ? <OlderFailed error={failure} timelineKey={key} /> : <Spinner />}</div>
+  ) : (
+    <div class="timeline-intro">{intro}</div>
+  );
 
   return (
     <div class="timeline">
@@ -113,8 +108,9 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
         keys={keys}
         label={label}
         start={start}
-        estimate={(index) => (index === 0 ? 40 : estimateOf(rows[index - 1]))}
-        row={rowAt}
+        estimate={(index) => estimateOf(rows[index])}
+        head={head}
+        row={(index) => rows[index] && <RowView row={rows[index]} />}
         onReady={(ready) => {
           control.current = ready;
           onReady(ready);

@@ -19,6 +19,8 @@ interface AnchoredListProps {
   /** Height in px of a row that has not been measured. */
   readonly estimate: (index: number) => number;
   readonly row: (index: number) => ComponentChildren;
+  /** Scrolls with the rows, above them: what the list begins with, or that older rows are loading. */
+  readonly head?: ComponentChildren;
   readonly label: string;
   readonly class?: string;
   /** Row at which to begin; the end without one. */
@@ -42,8 +44,9 @@ const END_TOLERANCE = 6;
 type Anchor = 'end' | { readonly key: string; readonly distance: number };
 
 export function AnchoredList(props: AnchoredListProps) {
-  const { keys, estimate, row, label, start, onReady, onNearStart, onNearEnd, onEnd } = props;
+  const { keys, estimate, row, label, start, onReady, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const head = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const heights = useRef(createHeights()).current;
   const anchor = useRef<Anchor>(start === undefined ? 'end' : { key: start, distance: 80 });
@@ -61,6 +64,11 @@ export function AnchoredList(props: AnchoredListProps) {
     return scroller.current?.clientHeight || 800;
   }
 
+  /** Px from the top of the view to the top of an element. */
+  function distanceOf(element: Element): number {
+    return element.getBoundingClientRect().top - (scroller.current?.getBoundingClientRect().top ?? 0);
+  }
+
   /** When the row that is the anchor has gone, the next one that is still there takes its place. */
   function replaceLostAnchor() {
     const lost = anchor.current;
@@ -69,7 +77,7 @@ export function AnchoredList(props: AnchoredListProps) {
     const next = elements
       .slice(elements.findIndex(({ dataset }) => dataset.key === lost.key) + 1)
       .find(({ dataset }) => heights.indexOf(dataset.key ?? '') >= 0);
-    anchor.current = next ? { key: next.dataset.key ?? '', distance: lost.distance } : 'end';
+    anchor.current = next ? { key: next.dataset.key ?? '', distance: distanceOf(next) } : 'end';
   }
 
   /** Scroll position that the anchor wants. */
@@ -105,7 +113,7 @@ export function AnchoredList(props: AnchoredListProps) {
     }
     const element = rowElements().find(({ dataset }) => dataset.key === current.key);
     if (!element) return;
-    const distance = element.getBoundingClientRect().top - view.getBoundingClientRect().top;
+    const distance = distanceOf(element);
     if (Math.abs(distance - current.distance) > 0.5) view.scrollTop += distance - current.distance;
   }
 
@@ -133,9 +141,10 @@ export function AnchoredList(props: AnchoredListProps) {
       anchor.current = { key: element.dataset.key ?? '', distance: top - viewTop };
     else {
       // The scroll bar was dragged beyond what is rendered.
-      const index = heights.at(scrollTop);
+      const rowsTop = scrollTop - (head.current?.offsetHeight ?? 0);
+      const index = heights.at(rowsTop);
       const key = latest.current.keys[index];
-      if (key !== undefined) anchor.current = { key, distance: heights.offset(index) - scrollTop };
+      if (key !== undefined) anchor.current = { key, distance: heights.offset(index) - rowsTop };
     }
     latest.current.onEnd?.(isAtEnd);
   }
@@ -160,8 +169,9 @@ export function AnchoredList(props: AnchoredListProps) {
 
   useLayoutEffect(settle);
   useEffect(() => {
-    askForMore();
-  }, [keys, onNearStart, onNearEnd]);
+    const frame = requestAnimationFrame(askForMore);
+    return () => cancelAnimationFrame(frame);
+  }, [keys]);
   useEffect(() => {
     onEnd?.(anchor.current === 'end');
     onReady?.({
@@ -199,6 +209,7 @@ export function AnchoredList(props: AnchoredListProps) {
       tabIndex={0}
       onScroll={onScroll}
     >
+      <div ref={head}>{props.head}</div>
       <div style={{ height: `${before}px` }} />
       <div ref={content}>
         {rows.map((key, position) => (
