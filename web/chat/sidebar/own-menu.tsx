@@ -17,12 +17,13 @@ export function OwnMenu() {
   const name = store.state.value.users.get(user.id)?.userName ?? user.userName;
   return (
     <footer class="own">
-      <Menu label={texts.ownMenu(name)} placement="top-start" items={() => entriesOf(workspace)}>
+      <Menu label={texts.ownMenu} placement="top-start" items={() => entriesOf(workspace)}>
         <span class="own-face">
           <Avatar id={user.id} name={name} />
           <StatusDot userId={user.id} />
         </span>
         <span class="name">{name}</span>
+        <span class="unseen">{texts.ownMenu}</span>
         <ChevronsUpDown class="icon" aria-hidden="true" />
       </Menu>
     </footer>

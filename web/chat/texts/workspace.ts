@@ -42,7 +42,7 @@ export const texts = {
   newDirect: 'New direct message',
   unread: 'Unread',
   unreadForYou: (count: number) => `${count} for you`,
-  ownMenu: (name: string) => `${name}: status and settings`,
+  ownMenu: 'Status and settings',
   status: { online: 'Online', away: 'Away', offline: 'Offline' },
   beOnline: 'Online',
   beAway: 'Away',

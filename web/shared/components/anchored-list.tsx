@@ -44,7 +44,7 @@ const END_TOLERANCE = 6;
 type Anchor = 'end' | { readonly key: string; readonly distance: number };
 
 export function AnchoredList(props: AnchoredListProps) {
-  const { keys, estimate, row, label, start, onReady, onEnd } = props;
+  const { keys, estimate, row, label, start, onReady } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -173,7 +173,7 @@ export function AnchoredList(props: AnchoredListProps) {
     return () => cancelAnimationFrame(frame);
   }, [keys]);
   useEffect(() => {
-    onEnd?.(anchor.current === 'end');
+    readAnchor();
     onReady?.({
       scrollToEnd() {
         anchor.current = 'end';

@@ -20,7 +20,7 @@ export interface MenuItem {
 export type MenuEntry = MenuItem | 'separator';
 
 interface MenuProps {
-  /** Name of the button. */
+  /** Name of the menu, and of the button if it shows an icon. */
   readonly label: string;
   /** The button shows the icon alone, or these children. */
   readonly icon?: IconType;
@@ -79,7 +79,7 @@ export function Menu({ label, icon = Ellipsis, children, small, placement, items
       {children === undefined ? (
         <IconButton icon={icon} label={label} small={small ?? false} {...attributes} />
       ) : (
-        <Button variant="ghost" small={small ?? false} aria-label={label} {...attributes}>
+        <Button variant="ghost" small={small ?? false} title={label} {...attributes}>
           {children}
         </Button>
       )}
