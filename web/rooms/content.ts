@@ -72,10 +72,11 @@ function checked(head: Fields, bytes: Bytes): Content | undefined {
     case 'hello': {
       const { name, agreementKey, invite } = head;
       const isValid = isText(name, MAX_NAME) && isToken(agreementKey) && isOptional(invite, isToken);
-      return isValid ? { kind: 'hello', name, agreementKey, ...(invite && { invite }) } : undefined;
+      if (!isValid) return undefined;
+      return { kind: 'hello', name: tidy(name, MAX_NAME) || '?', agreementKey, ...(invite && { invite }) };
     }
     case 'title':
-      return isText(head.title, MAX_TITLE) ? { kind: 'title', title: head.title } : undefined;
+      return isText(head.title, MAX_TITLE) ? { kind: 'title', title: tidy(head.title, MAX_TITLE) } : undefined;
     case 'text': {
       const { text, replyTo } = head;
       const isValid = isText(text, MAX_TEXT_BYTES) && isOptional(replyTo, isToken);
@@ -112,9 +113,12 @@ function isKeyPackage(value: unknown): value is KeyPackage {
   return Object.values(value.keys).every((key) => isKnown(key) && isToken(key.nonce) && isToken(key.ciphertext));
 }
 
-/** A name or title as it is sent: white space collapsed, cut to whole characters. */
+/** Control characters, also those that reverse the direction of a text and so disguise it. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** A name or title: without control characters, white space collapsed, cut to whole characters. */
 export const tidy = (text: string, most: number): string => {
-  const collapsed = text.replace(/\s+/gu, ' ').trim();
+  const collapsed = text.replace(CONTROLS, ' ').replace(/\s+/gu, ' ').trim();
   let cut = '';
   for (const character of collapsed) {
     if (cut.length + character.length > most) break;

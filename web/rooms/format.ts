@@ -1,20 +1,22 @@
-/** Splits a text into plain text, links and code, for display. */
+/** Splits a text into plain text, bold text, links and code, for display. */
 
 export type Piece =
-  | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
+  | { readonly kind: 'text' | 'strong' | 'code' | 'block'; readonly text: string }
   | { readonly kind: 'link'; readonly text: string; readonly href: string };
 
-const PATTERN = /```(?:\w*\n)?([\s\S]+?)```\n?|`([^`\n]+)`|(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/g;
+const PATTERN =
+  /```(?:\w*\n)?([\s\S]+?)```\n?|`([^`\n]+)`|\*\*([^*\n]+)\*\*|(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/g;
 
 export function piecesOf(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
   for (const match of text.matchAll(PATTERN)) {
-    const [whole, block, code, link] = match;
+    const [whole, block, code, strong, link] = match;
     if (match.index > at) pieces.push({ kind: 'text', text: text.slice(at, match.index) });
     at = match.index + whole.length;
     if (block !== undefined) pieces.push({ kind: 'block', text: block.replace(/\n$/, '') });
     else if (code !== undefined) pieces.push({ kind: 'code', text: code });
+    else if (strong !== undefined) pieces.push({ kind: 'strong', text: strong });
     else if (link !== undefined) pieces.push({ kind: 'link', text: link, href: link });
   }
   if (at < text.length) pieces.push({ kind: 'text', text: text.slice(at) });

@@ -18,6 +18,7 @@ import { type Invite, inviteFragment } from './invite-link.js';
 import { openKeyring } from './keyring.js';
 import { createMessageOpener } from './messages.js';
 import { createOutbox } from './outbox.js';
+import { createRoster } from './roster.js';
 import { forgetRoom, type RoomRecord } from './store.js';
 import { createTraffic } from './traffic.js';
 
@@ -36,9 +37,9 @@ export async function openRoom(record: RoomRecord) {
   const { secrets, roomKeys, change } = keyring;
 
   const conversation = signal<Conversation>(initialConversation());
-  const participants = signal<readonly Participant[]>([]);
-  /** Of the signing keys that the service lists, by participant. */
-  const keyDigests = signal<ReadonlyMap<string, string>>(new Map());
+  const ownKeyDigest = await keyDigestOf(await publicKeyOf(signing));
+  const roster = createRoster(roomId, ownId, ownKeyDigest, keyring);
+  const { participants } = roster;
   const expiresAt = signal(record.expiresAt);
   const isLoaded = signal(false);
   const ended = signal<EndReason | undefined>(undefined);
@@ -86,7 +87,10 @@ export async function openRoom(record: RoomRecord) {
     },
     onMessage: (message) => queue(() => receive([message])),
     onJoined: (participant) => {
-      queue(() => meet([...participants.value.filter(({ id }) => id !== participant.id), participant]));
+      queue(async () => {
+        opener.meet([participant]);
+        await roster.add(participant);
+      });
     },
     onConnected: () => outbox.hurry(),
     onEnd: (ending) => void end(ending === 'gone' ? endingByTime() : ending),
@@ -99,11 +103,7 @@ export async function openRoom(record: RoomRecord) {
 
   async function meet(people: readonly Participant[]) {
     opener.meet(people);
-    const digests = people.map(
-      async ({ id, signingPublicKey: key }) => [id, key ? await keyDigestOf(key) : ''] as const,
-    );
-    keyDigests.value = new Map(await Promise.all(digests));
-    participants.value = people;
+    await roster.update(people);
   }
 
   async function receiveState(state: RoomState) {
@@ -207,13 +207,12 @@ export async function openRoom(record: RoomRecord) {
       ...stored,
       issued: [...stored.issued, { digest, label, at: Date.now(), keyVersion }],
     }));
-    const keyDigest = await keyDigestOf(await publicKeyOf(signing));
     const link: Invite = {
       roomId,
       token,
       roomKey,
       keyVersion,
-      by: { id: ownId, name: secrets.value.name, keyDigest },
+      by: { id: ownId, name: secrets.value.name, keyDigest: ownKeyDigest },
       ...(title && { title }),
     };
     return new URL(inviteFragment(link), location.href).href;
@@ -237,7 +236,7 @@ export async function openRoom(record: RoomRecord) {
     localKey,
     secrets,
     conversation,
-    participants,
+    roster,
     expiresAt,
     clockOffset,
     isLoaded,
@@ -252,19 +251,6 @@ export async function openRoom(record: RoomRecord) {
     async rename(name: string) {
       await change((stored) => ({ ...stored, name }));
       await outbox.add([hello(name)]);
-    },
-    /** `changed`: the service lists another key than the one that was verified. */
-    verificationOf(participantId: string): 'verified' | 'changed' | 'none' {
-      const verified = secrets.value.verified[participantId];
-      if (verified === undefined) return 'none';
-      return keyDigests.value.get(participantId) === verified ? 'verified' : 'changed';
-    },
-    async setVerified(participantId: string, isVerified: boolean) {
-      const digest = isVerified ? keyDigests.value.get(participantId) : undefined;
-      await change(({ verified: { [participantId]: _, ...others }, ...stored }) => ({
-        ...stored,
-        verified: digest ? { ...others, [participantId]: digest } : others,
-      }));
     },
     async burn() {
       await api.burn();

@@ -91,6 +91,7 @@ export const texts = {
     empty: 'Send an invite link over a channel you trust: it contains the key.',
     emptyWithPeople: 'No messages yet',
     offline: 'Not connected. Messages are kept and sent when the connection is back.',
+    ownKeyExchanged: 'The server lists a key for you that is not yours. Others reject your messages: leave the room.',
     waiting: 'Many messages in a short time: the rest is sent within a minute.',
     excludedTitle: 'The room key was changed without you',
     excluded: 'You cannot read or write new messages. To come back, open a new invite link from somebody in the room.',

@@ -1,9 +1,10 @@
 /** Makes invite links, one for each person, and shows which were used. */
 import { useSignal } from '@preact/signals';
-import { Check, Copy, Share2 } from 'lucide-preact';
+import { Share2 } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../../shared/api/http.js';
 import { Button } from '../../shared/components/button.js';
+import { CopyButton } from '../../shared/components/copy-button.js';
 import { Dialog } from '../../shared/components/dialog.js';
 import { Field, Form, TextField } from '../../shared/components/form.js';
 import { clockTime } from '../../shared/components/time.js';
@@ -54,23 +55,9 @@ function explain(error: unknown): never {
   throw hasNoMore ? new ApiError(words.full, 429) : error;
 }
 
-const COPIED_MS = 2000;
-
 function NewLink({ link, onAnother }: { link: string; onAnother: () => void }) {
   const input = useRef<HTMLInputElement>(null);
-  const isCopied = useSignal(false);
   useEffect(() => input.current?.select(), []);
-  async function copy() {
-    await navigator.clipboard.writeText(link).then(
-      () => {
-        isCopied.value = true;
-        setTimeout(() => {
-          isCopied.value = false;
-        }, COPIED_MS);
-      },
-      () => input.current?.select(),
-    );
-  }
   return (
     <div class="new-link">
       <Field label={words.link}>
@@ -91,9 +78,7 @@ function NewLink({ link, onAnother }: { link: string; onAnother: () => void }) {
             {words.share}
           </Button>
         )}
-        <Button variant="main" icon={isCopied.value ? Check : Copy} onClick={copy}>
-          {isCopied.value ? texts.copied : texts.copy}
-        </Button>
+        <CopyButton text={link} label={texts.copy} copiedLabel={texts.copied} small={false} />
       </div>
     </div>
   );

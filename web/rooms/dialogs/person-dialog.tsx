@@ -1,12 +1,10 @@
 /** A person's fingerprint, to compare with them, and removing them from the conversation. */
 import { useSignal } from '@preact/signals';
 import { BadgeCheck, ShieldAlert } from 'lucide-preact';
-import { useEffect } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { ConfirmDialog, Dialog } from '../../shared/components/dialog.js';
 import { Icon } from '../../shared/components/icon.js';
 import { holdsKey } from '../conversation.js';
-import { fingerprintOf } from '../crypto/protocol.js';
 import { useRoom } from '../room/context.js';
 import { texts } from '../texts.js';
 
@@ -14,21 +12,15 @@ const words = texts.people;
 
 export function PersonDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const { session } = useRoom();
-  const fingerprint = useSignal('');
+  const fingerprint = session.roster.fingerprints.value.get(id) ?? '';
   const isRemoving = useSignal(false);
-  const key = session.participants.value.find((each) => each.id === id)?.signingPublicKey;
+  const key = session.roster.participants.value.find((each) => each.id === id)?.signingPublicKey;
   const member = session.conversation.value.members.get(id);
   const name = member?.name ?? words.nameless;
   const isOwn = id === session.ownId;
-  const verification = session.verificationOf(id);
+  const verification = session.roster.verificationOf(id);
   const isVerified = verification === 'verified';
   const canRemove = !isOwn && member && !session.isExcluded.value && holdsKey(session.conversation.value, id);
-  useEffect(() => {
-    if (!key) return;
-    void fingerprintOf(session.roomId, id, key).then((digits) => {
-      fingerprint.value = digits;
-    });
-  }, [key]);
 
   if (isRemoving.value)
     return (
@@ -46,7 +38,7 @@ export function PersonDialog({ id, onClose }: { id: string; onClose: () => void 
       <div>
         <h3>{words.fingerprint}</h3>
         <output class="fingerprint">
-          {fingerprint.value.split(' ').map((group, index) => (
+          {fingerprint.split(' ').map((group, index) => (
             <span key={index}>{group}</span>
           ))}
         </output>
@@ -76,7 +68,7 @@ export function PersonDialog({ id, onClose }: { id: string; onClose: () => void 
           )}
           <Button
             {...(!isVerified && { variant: 'main' as const })}
-            onClick={() => session.setVerified(id, !isVerified)}
+            onClick={() => session.roster.setVerified(id, !isVerified)}
           >
             {isVerified ? words.unverify : words.verify}
           </Button>

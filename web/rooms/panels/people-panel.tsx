@@ -16,7 +16,7 @@ const ICONS = { verified: BadgeCheck, changed: ShieldAlert, none: CircleHelp } a
 export function PeoplePanel() {
   const { session, dialog } = useRoom();
   const hasKey = ({ id }: Participant) => isPresent(session.conversation.value, id);
-  const all = session.participants.value;
+  const all = session.roster.participants.value;
   const without = all.filter((each) => !hasKey(each));
   return (
     <Panel title={words.heading}>
@@ -52,7 +52,7 @@ export function PeoplePanel() {
 function Person({ participant: { id, joinedAt } }: { participant: Participant }) {
   const { session, dialog } = useRoom();
   const { issued } = session.secrets.value;
-  const verification = session.verificationOf(id);
+  const verification = session.roster.verificationOf(id);
   const member = session.conversation.value.members.get(id);
   const name = member?.name ?? words.nameless;
   const isOwn = id === session.ownId;

@@ -14,7 +14,7 @@ export function ServerPanel() {
   const { session } = useRoom();
   const { messages, characters } = session.traffic.totals.value;
   const newest = session.traffic.newest.value.slice(-NEWEST).reverse();
-  const participants = session.participants.value;
+  const participants = session.roster.participants.value;
   return (
     <Panel title={words.heading}>
       <p>{words.lead}</p>

@@ -13,6 +13,9 @@ import { nameOf, useRoom } from './context.js';
 
 const words = texts.composer;
 
+/** On touch screens the keyboard would cover the messages, and its Enter key begins a new line. */
+const hasKeyboard = matchMedia('(pointer: fine)').matches;
+
 export function Composer() {
   const { session, replyTo } = useRoom();
   const area = useRef<HTMLTextAreaElement>(null);
@@ -29,7 +32,7 @@ export function Composer() {
     void loadDraft(session.localKey, session.roomId).then((draft) => {
       if (text.value === '') setText(draft, false);
     });
-    area.current?.focus();
+    if (hasKeyboard) area.current?.focus();
   }, []);
   useEffect(() => {
     if (replyTo.value) area.current?.focus();
@@ -130,7 +133,7 @@ export function Composer() {
             onInput={({ currentTarget }) => setText(currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === 'Escape') replyTo.value = undefined;
-              if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+              if (event.key !== 'Enter' || event.shiftKey || !hasKeyboard || event.isComposing) return;
               event.preventDefault();
               send();
             }}

@@ -2,6 +2,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { ListControl } from '../../shared/components/anchored-list.js';
 import type { RoomSession } from '../session.js';
 import { texts } from '../texts.js';
 
@@ -14,6 +15,9 @@ export interface RoomView {
   readonly dialog: Signal<DialogName | { readonly about: string } | undefined>;
   /** Id of the message that the next one replies to. */
   readonly replyTo: Signal<string | undefined>;
+  /** Id of the message whose actions the Tab key reaches; the last one without. */
+  readonly activeMessage: Signal<string | undefined>;
+  readonly list: Signal<ListControl | undefined>;
 }
 
 export const createRoomView = (session: RoomSession): RoomView => ({
@@ -21,6 +25,8 @@ export const createRoomView = (session: RoomSession): RoomView => ({
   panel: signal(undefined),
   dialog: signal(undefined),
   replyTo: signal(undefined),
+  activeMessage: signal(undefined),
+  list: signal(undefined),
 });
 
 export const RoomContext = createContext<RoomView | undefined>(undefined);
@@ -31,7 +37,14 @@ export function useRoom(): RoomView {
   return view;
 }
 
-/** As people call themselves; `you` for oneself. */
-export function nameOf({ conversation, ownId }: RoomSession, id: string): string {
-  return id === ownId ? texts.message.you : (conversation.value.members.get(id)?.name ?? texts.message.unknown);
+/** As people call themselves, with the beginning of the fingerprint where two have one name; `you` for oneself. */
+export function nameOf({ conversation, roster, ownId }: RoomSession, id: string): string {
+  const { members } = conversation.value;
+  const name = members.get(id)?.name;
+  if (id === ownId) return texts.message.you;
+  if (name === undefined) return texts.message.unknown;
+  const isShared = [...members.values()].some(
+    (each) => each.id !== id && each.name.toLowerCase() === name.toLowerCase(),
+  );
+  return isShared ? `${name} (${roster.fingerprints.value.get(id)?.slice(0, 5) ?? id})` : name;
 }

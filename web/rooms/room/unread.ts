@@ -1,0 +1,31 @@
+/** Messages that came while the page was hidden: their number in the title of the tab, a mark before the first one. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { texts } from '../texts.js';
+import { useRoom } from './context.js';
+
+/** Id of the first message that was not seen, until the page is hidden again. */
+export function useUnread(): string | undefined {
+  const { session } = useRoom();
+  const { entries, title } = session.conversation.value;
+  const seen = useSignal(0);
+  const mark = useSignal<string | undefined>(undefined);
+  const messages = entries.filter(({ kind }) => kind === 'text' || kind === 'file');
+  const shownTitle = title || texts.room.untitled;
+
+  useEffect(() => {
+    const isHidden = document.visibilityState === 'hidden' && session.isLoaded.value;
+    if (!isHidden) seen.value = messages.length;
+    const unread = messages.length - seen.value;
+    if (unread > 0) mark.value ??= messages[seen.value]?.id;
+    document.title = unread > 0 ? `(${unread}) ${shownTitle}` : shownTitle;
+    const onVisibility = () => {
+      if (document.visibilityState === 'hidden') mark.value = undefined;
+      else document.title = shownTitle;
+      seen.value = messages.length;
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    return () => document.removeEventListener('visibilitychange', onVisibility);
+  }, [messages.length, shownTitle]);
+  return mark.value;
+}
