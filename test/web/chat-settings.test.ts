@@ -93,7 +93,7 @@ describe('settings of the chat page', function () {
     const grace = await signIn({ email: 'grace@example.org', password });
     await act('Make admin');
     await says(admin, 'grace is an admin now');
-    await grace.reload();
+    // Their page learns it at once.
     await openSection(grace, 'admin/members');
     await act('Take the admin role away');
     await says(admin, 'grace is a member now');

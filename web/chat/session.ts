@@ -92,11 +92,13 @@ function forgetUser(userId: string) {
 }
 
 /** Takes over a new name or role of the user. */
-export function updateUser(change: Partial<Omit<User, 'id'>>): void {
+export function updateUser({ userName, isAdmin }: Partial<Omit<User, 'id'>>): void {
   const mine = session.value;
   // The stored tokens, as another tab may just have refreshed them.
   const current = kept.get() ?? mine;
-  if (mine && current?.user.id === mine.user.id) keep({ ...current, user: { ...current.user, ...change } });
+  if (!mine || current?.user.id !== mine.user.id) return;
+  const { user } = current;
+  keep({ ...current, user: { ...user, userName: userName ?? user.userName, isAdmin: isAdmin ?? user.isAdmin } });
 }
 
 /** Headers of requests of the signed-in user. */

@@ -74,7 +74,7 @@ export const settingsTexts = {
     hint: 'For this browser, while the page is open in a tab.',
     about: 'Notify me about',
     everything: 'All messages',
-    mentions: 'Mentions, replies to me and direct messages',
+    mentions: 'Mentions and direct messages',
     nothing: 'Nothing',
     blocked:
       'Your browser blocks notifications of this page. Allow them in the settings of the site, beside the address.',

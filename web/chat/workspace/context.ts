@@ -5,7 +5,7 @@ import { useContext } from 'preact/hooks';
 import { http } from '../api.js';
 import type { Message } from '../contract.js';
 import { createImageCache } from '../files/image-cache.js';
-import { bearer, refreshSession, type User } from '../session.js';
+import { bearer, refreshSession, type User, updateUser } from '../session.js';
 import { createActions } from './actions.js';
 import { createDrafts } from './drafts.js';
 import { createMarks } from './marks.js';
@@ -41,6 +41,7 @@ export function createWorkspace(user: User) {
   /** Runs everything until the returned function is called. */
   function start(): () => void {
     const stopEvents = store.onEvent((event) => {
+      if (event.type === 'UPDATE_USER' && event.payload.id === userId) updateUser(event.payload);
       if (event.type === 'DELETE_MESSAGE' || event.type === 'DELETE_DM_MESSAGE') quotes.forget(event.payload.id);
       if (event.type === 'RESET') {
         const { placeId, panel } = view.peek();

@@ -1,8 +1,7 @@
 /** Notices of the system about messages to the user, and the count in the title of the page. */
-import { effect, signal } from '@preact/signals';
-import { stored } from '../../shared/storage.js';
+import { computed, effect } from '@preact/signals';
+import { askPermission, canNotify, notify, notifyAbout, permission, setNotifyAbout } from '../account/notifications.js';
 import type { ChatEvent, EventMessage } from '../contract.js';
-import { userKey } from '../session.js';
 import { isDirect, nameOf } from '../state/chat-state.js';
 import { plainText } from '../state/format.js';
 import { isMentioned } from '../state/unread.js';
@@ -13,11 +12,7 @@ import { show, view } from './view.js';
 
 const MAX_TEXT = 140;
 
-export type Permission = NotificationPermission | 'unsupported';
 export type Notices = ReturnType<typeof createNotices>;
-
-const currentPermission = (): Permission =>
-  typeof Notification === 'undefined' ? 'unsupported' : Notification.permission;
 
 /** Whether the user is looking at the page. */
 export const isLooking = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
@@ -29,15 +24,11 @@ interface NoticeDeps {
 }
 
 export function createNotices({ store, marks, userId }: NoticeDeps) {
-  const kept = stored(userKey(userId, 'notices'), false);
-  const permission = signal(currentPermission());
-  /** Whether the user wants notices in this browser. */
-  const isOn = signal(kept.get());
+  const isOn = computed(canNotify);
 
   async function setOn(on: boolean) {
-    if (on && permission.value === 'default') permission.value = await Notification.requestPermission();
-    isOn.value = on && permission.value === 'granted';
-    kept.set(isOn.value);
+    setNotifyAbout(on ? 'mentions' : 'nothing');
+    if (on) await askPermission();
   }
 
   function onEvent(event: ChatEvent) {
@@ -47,33 +38,24 @@ export function createNotices({ store, marks, userId }: NoticeDeps) {
 
   function consider(message: EventMessage, parentId?: string) {
     const { channelId, author } = message;
-    if (!isOn.value || author.id === userId) return;
+    if (!isOn.peek() || author.id === userId) return;
     const isDirectMessage = isDirect(channelId);
-    const isTold = isDirectMessage || isMentioned(message, userId);
+    const isTold = notifyAbout.peek() === 'everything' || isDirectMessage || isMentioned(message, userId);
     if (!isTold || marks.marks.value.muted.includes(channelId)) return;
     if (isLooking() && view.peek().placeId === channelId) return;
-    notify(message, isDirectMessage, parentId);
+    showNotice(message, isDirectMessage, parentId);
   }
 
-  function notify(message: EventMessage, isDirectMessage: boolean, parentId: string | undefined) {
+  function showNotice(message: EventMessage, isDirectMessage: boolean, parentId: string | undefined) {
     const state = store.state.peek();
     const channel = state.channels.get(message.channelId)?.name ?? '';
     const name = nameOf(state, message.author);
     const title = isDirectMessage ? name : texts.noticeTitle(name, channel);
     const body = plainText(message.content).slice(0, MAX_TEXT) || texts.sentFile;
-    try {
-      const notice = new Notification(title, { body, tag: message.id });
-      notice.onclick = () => {
-        window.focus();
-        notice.close();
-        show(
-          message.channelId,
-          parentId ? { panel: { kind: 'thread', parentId }, replyAt: message.id } : { at: message.id },
-        );
-      };
-    } catch {
-      // Some phones allow notices from service workers only.
-    }
+    const target = parentId
+      ? { panel: { kind: 'thread' as const, parentId }, replyAt: message.id }
+      : { at: message.id };
+    notify(title, body, message.id, () => show(message.channelId, target));
   }
 
   function start() {
