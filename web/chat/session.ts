@@ -4,6 +4,7 @@
  */
 import { effect, signal } from '@preact/signals';
 import { ApiError, createHttp } from '../shared/api/http.js';
+import { randomKey } from '../shared/random-key.js';
 import { stored } from '../shared/storage.js';
 
 export interface User {
@@ -24,6 +25,8 @@ export interface Session {
   readonly user: User;
   readonly accessToken: string;
   readonly refreshToken: string;
+  /** Idempotency key of the refresh: a repetition after a lost response gets the same tokens, and ends nothing. */
+  readonly refreshKey: string;
   /** Unix ms at which to refresh before the service asks for it. */
   readonly renewAt: number;
 }
@@ -59,6 +62,7 @@ const sessionOf = ({ accessToken, refreshToken, exp }: SignedIn): Session => ({
   user: userOf(accessToken),
   accessToken,
   refreshToken,
+  refreshKey: randomKey(),
   renewAt: Date.now() + exp * 1000 * RENEW_AFTER,
 });
 
@@ -98,7 +102,8 @@ export function updateUser({ userName, isAdmin }: Partial<Omit<User, 'id'>>): vo
   const current = kept.get() ?? mine;
   if (!mine || current?.user.id !== mine.user.id) return;
   const { user } = current;
-  keep({ ...current, user: { ...user, userName: userName ?? user.userName, isAdmin: isAdmin ?? user.isAdmin } });
+  const next = { ...user, userName: userName ?? user.userName, isAdmin: isAdmin ?? user.isAdmin };
+  if (next.userName !== user.userName || next.isAdmin !== user.isAdmin) keep({ ...current, user: next });
 }
 
 /** Headers of requests of the signed-in user. */
@@ -130,9 +135,10 @@ async function renew(refused: string | undefined): Promise<boolean> {
     session.value = current;
     return current.user.id === mine.user.id;
   }
-  const { refreshToken } = current;
+  const { refreshToken, refreshKey } = current;
+  const options = { body: { refreshToken }, idempotencyKey: refreshKey };
   try {
-    keep(sessionOf(await plain.json<SignedIn>('POST', 'auth/refresh', { body: { refreshToken } })));
+    keep(sessionOf(await plain.json<SignedIn>('POST', 'auth/refresh', options)));
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;

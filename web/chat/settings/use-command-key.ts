@@ -1,7 +1,6 @@
 /** Idempotency keys of forms. */
 import { useRef } from 'preact/hooks';
-
-const randomKey = () => [...crypto.getRandomValues(new Uint32Array(4))].join('-');
+import { randomKey } from '../../shared/random-key.js';
 
 /** Returns one key per body, so that submitting a form again after a lost response has no second effect. */
 export function useCommandKey(): (body: object) => string {

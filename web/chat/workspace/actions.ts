@@ -1,5 +1,6 @@
 /** Commands of the user other than sending. Each shows its effect with its answer, and rejects with what went wrong. */
 import type { Http } from '../../shared/api/http.js';
+import { randomKey } from '../../shared/random-key.js';
 import type {
   Channel,
   Conversation,
@@ -12,7 +13,6 @@ import type {
 } from '../contract.js';
 import { put } from '../state/chat-state.js';
 import { applyEvent, react, updateMessage } from '../state/events.js';
-import { fresh } from './random-key.js';
 import type { Store } from './store.js';
 
 export interface ChannelInput {
@@ -37,7 +37,7 @@ export function createActions({ http, store, userId }: ActionDeps) {
   const { update } = store;
   const pathOf = ({ id }: Pick<Message, 'id'>) => `messages/${encodeURIComponent(id)}`;
   const command = <Answer>(method: string, path: string, body: unknown = {}) =>
-    http.json<Answer>(method, path, { body, idempotencyKey: fresh() });
+    http.json<Answer>(method, path, { body, idempotencyKey: randomKey() });
   const timelineOf = ({ threadId, channelId }: Message) => threadId ?? channelId;
 
   const saveChannel = async (method: string, path: string, body: Partial<ChannelInput>) => {

@@ -1,6 +1,7 @@
 /** Sends what is in the outbox, in order, until the service has it; the outbox survives a reload. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { type ApiError, type Http, isTemporary, messageOf } from '../../shared/api/http.js';
+import { randomKey } from '../../shared/random-key.js';
 import { stored } from '../../shared/storage.js';
 import type { Message, MessageInput, ThreadMeta } from '../contract.js';
 import { userKey } from '../session.js';
@@ -8,7 +9,6 @@ import { isDirect } from '../state/chat-state.js';
 import { addMessage, addReply } from '../state/events.js';
 import type { Outbox, Outgoing } from '../state/outbox.js';
 import * as outboxes from '../state/outbox.js';
-import { fresh } from './random-key.js';
 import type { Store } from './store.js';
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
@@ -129,7 +129,7 @@ export function createSending({ http, store, userId }: SendingDeps): Sending {
   return {
     outbox,
     send(target, input) {
-      const outgoing: Outgoing = { ...input, ...target, key: fresh(), writtenAt: Date.now(), status: 'waiting' };
+      const outgoing: Outgoing = { ...input, ...target, key: randomKey(), writtenAt: Date.now(), status: 'waiting' };
       outbox.value = [...outbox.value, outgoing];
       storedEntry(outgoing.key).set(outgoing);
       run();

@@ -2,13 +2,13 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError, messageOf } from '../../shared/api/http.js';
 import { uploadJson } from '../../shared/api/upload.js';
+import { randomKey } from '../../shared/random-key.js';
 import type { Attachment } from '../contract.js';
 import { bearer, refreshSession } from '../session.js';
 import { isDirect } from '../state/chat-state.js';
 import { checkFile } from '../state/file-kinds.js';
 import { texts } from '../texts/workspace.js';
 import type { Drafts } from './drafts.js';
-import { fresh } from './random-key.js';
 import { thumbnailOf } from './thumbnail.js';
 
 export interface Upload {
@@ -63,7 +63,7 @@ export function createUploads(drafts: Drafts) {
         refusals.push(texts.refusedFile(file.name || texts.aFile, check.reason));
         continue;
       }
-      const id = fresh();
+      const id = randomKey();
       const { kind, name } = check;
       running.set(id, { file, kind, abort: new AbortController() });
       const upload = { id, name, size: file.size, isImage: kind === 'image', progress: 0 };
@@ -100,7 +100,7 @@ export function createUploads(drafts: Drafts) {
   }
 
   async function post<Answer>(path: string, body: unknown, key: string, id: string, abort: AbortSignal) {
-    const idempotencyKey = fresh();
+    const idempotencyKey = randomKey();
     const attempt = () =>
       uploadJson<Answer>(path, body, {
         headers: { ...bearer(), 'Idempotency-Key': idempotencyKey },
