@@ -19,7 +19,10 @@ interface SettingsProps {
 /** Dialogs and menus over the settings take the key first. */
 function closeOnEscape(event: KeyboardEvent) {
   const isTaken = event.defaultPrevented || document.querySelector('dialog[open], :popover-open');
-  if (event.key === 'Escape' && !isTaken) closeSettings();
+  if (event.key !== 'Escape' || isTaken) return;
+  // Else it would also close what is open in the workspace.
+  event.preventDefault();
+  closeSettings();
 }
 
 export function Settings({ path: [group, id], user }: SettingsProps) {
