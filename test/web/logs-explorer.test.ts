@@ -122,11 +122,11 @@ describe('log explorer', function () {
     const dialog = page.getByRole('dialog', { name: 'Around this record' });
     await dialog.getByText('Order B-2 placed').waitFor();
     expect(await dialog.getByText('Receipt').count()).to.equal(0);
-    await dialog.getByRole('button', { name: 'the same correlation' }).click();
+    await dialog.getByRole('button', { name: 'Same correlation' }).click();
     await dialog.getByText('Receipt').waitFor();
     expect(await dialog.locator('.record-row').count()).to.equal(2);
     await looksRight(page, 'around');
-    await dialog.getByRole('button', { name: 'all producers' }).click();
+    await dialog.getByRole('button', { name: 'All producers' }).click();
     await eventually(async () => (await dialog.locator('.record-row').count()) === 6);
     await dialog.getByRole('button', { name: 'Explore this time' }).click();
     await matching(page, 3);

@@ -115,7 +115,7 @@ export const texts = {
     event: 'Event',
     fields: 'Fields',
     fieldsOf: (count: number) =>
-      `Fields of the ${plural(count, 'loaded record')}; their values are counted in all matches.`,
+      `Fields of ${plural(count, 'loaded record')}; their values are counted in all that match.`,
     noFields: 'No fields yet.',
     searchFields: 'Find a field',
     none: 'No values',
@@ -194,9 +194,9 @@ export const texts = {
   around: {
     title: 'Around this record',
     of: 'Records of',
-    producer: 'the same producer',
-    correlation: 'the same correlation',
-    all: 'all producers',
+    producer: 'Same producer',
+    correlation: 'Same correlation',
+    all: 'All producers',
     earlier: 'Show earlier',
     later: 'Show later',
     start: 'Nothing earlier',

@@ -81,7 +81,7 @@ const asset = route({
       status: 200,
       text: gzipped ? file.gzip : file.plain,
       headers: {
-        'Content-Type': ASSETS[name] ?? 'text/javascript; charset=utf-8',
+        'Content-Type': ASSETS[name] ?? typeOf(name),
         'Cache-Control': 'public, max-age=31536000, immutable',
         'X-Content-Type-Options': 'nosniff',
         Vary: 'Accept-Encoding, Origin',
@@ -99,14 +99,15 @@ interface AssetFile {
 const files = new Map<string, Promise<AssetFile>>();
 
 function loadAsset(name: string): Promise<AssetFile> | undefined {
-  if (name !== 'start.js' && !Object.hasOwn(ASSETS, name)) return undefined;
+  if (!Object.hasOwn(OWN_ASSETS, name) && !Object.hasOwn(ASSETS, name)) return undefined;
   const file = files.get(name) ?? readAsset(name);
   files.set(name, file);
   return file;
 }
 
 async function readAsset(name: string): Promise<AssetFile> {
-  const plain = name === 'start.js' ? Buffer.from(START) : await readFile(require.resolve(`${UI}/${name}`));
+  const own = Object.hasOwn(OWN_ASSETS, name) ? OWN_ASSETS[name] : undefined;
+  const plain = own === undefined ? await readFile(require.resolve(`${UI}/${name}`)) : Buffer.from(own);
   return { plain, gzip: await compress(plain) };
 }
 
@@ -121,6 +122,7 @@ function html({ title, version }: ServicePolicy) {
 <title>${escaped(title)}</title>
 <link rel="icon" href="docs/favicon-32x32.png?${seal}">
 <link rel="stylesheet" href="docs/swagger-ui.css?${seal}">
+<link rel="stylesheet" href="docs/contrast.css?${seal}">
 </head>
 <body>
 <div id="reference"></div>
@@ -144,6 +146,27 @@ const START = `SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
+
+/** Darker colours where the interface's own are hard to read. */
+const CONTRAST = `
+.swagger-ui .info .title small { background: #5c6270 }
+.swagger-ui .info .title small.version-stamp { background: #4a6a00 }
+.swagger-ui .info a, .swagger-ui .info .url { color: #2557d6 }
+.swagger-ui .btn.authorize { color: #17703f; border-color: #17703f }
+.swagger-ui .btn.authorize svg { fill: #17703f }
+.swagger-ui .btn.cancel { color: #b3261e; border-color: #b3261e }
+.swagger-ui .btn.execute { background: #2557d6; border-color: #2557d6 }
+.swagger-ui .parameter__in, .swagger-ui .parameter__deprecated { color: #566072 }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1c5fae }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #17703f }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #8a4b00 }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0b6b6b }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b3261e }
+`;
+
+const OWN_ASSETS: { readonly [name: string]: string } = { 'start.js': START, 'contrast.css': CONTRAST };
+
+const typeOf = (name: string) => (name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8');
 
 const ESCAPES: { readonly [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const escaped = (text: string) => text.replaceAll(/[&<>]/g, (character) => ESCAPES[character] ?? character);

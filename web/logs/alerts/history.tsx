@@ -77,9 +77,16 @@ function detailsText({ rule, details }: Alert): string {
   const number = (name: string) => Number(details[name]);
   if (rule === 'error_threshold' && Number.isFinite(number('errorCount')))
     return texts.alerts.raisedErrors(number('errorCount'), number('windowMinutes'), number('threshold'));
+  if (rule === 'no_logs' && Number.isFinite(number('thresholdMinutes')))
+    return texts.alerts.silenceText(number('thresholdMinutes')) + lastRecordText(details.lastRecordAt);
   return Object.entries(details)
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ');
+}
+
+function lastRecordText(at: unknown): string {
+  const last = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN);
+  return Number.isFinite(last) ? texts.alerts.lastRecord(fullTime(last)) : '';
 }
 
 function webhookText({ webhook: { delivered, attempts, reason } }: Alert): string {

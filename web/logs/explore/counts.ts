@@ -33,6 +33,9 @@ export const facets = signal<{ readonly [name in FacetName]?: Facet }>({});
 /** The selection that was counted last; facets of fields count in it. */
 export const counted = signal<Selection | undefined>(undefined);
 
+/** Facets are counted only while they are in view. */
+const areFacetsShown = signal(true);
+
 let controller = new AbortController();
 
 /** Counts everything anew; what was counted before stays until it is replaced. */
@@ -40,11 +43,25 @@ export async function count(selection: Selection, now: number): Promise<void> {
   controller.abort();
   controller = new AbortController();
   const { signal: aborted } = controller;
-  counted.value = selection;
-  await Promise.all([
-    countTime(selection, now, aborted),
-    ...(['level', 'producer', 'event'] as const).map((name) => countFacet(selection, name, aborted)),
-  ]);
+  batch(() => {
+    counted.value = selection;
+    if (!areFacetsShown.peek()) facets.value = {};
+  });
+  await Promise.all([countTime(selection, now, aborted), countFacets()]);
+}
+
+/** Counts the facets of the selection that was counted last. */
+async function countFacets(): Promise<void> {
+  const selection = counted.peek();
+  if (!selection || !areFacetsShown.peek()) return;
+  const { signal: aborted } = controller;
+  await Promise.all((['level', 'producer', 'event'] as const).map((name) => countFacet(selection, name, aborted)));
+}
+
+/** Says whether facets are in view; counts them if they were not yet. */
+export function showFacets(shown: boolean): void {
+  areFacetsShown.value = shown;
+  if (shown && facets.peek().level === undefined) void countFacets();
 }
 
 /** Without the conditions of the facet itself, so that its other values can be chosen. */

@@ -3,7 +3,7 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Selection } from '../api/queries.js';
 import { parseQuery } from '../query/filter.js';
 import { boundsOf } from '../time/range.js';
-import { count, counted } from './counts.js';
+import { count, counted, total } from './counts.js';
 import { fieldsOf } from './fields.js';
 import { arrivedCount, startLive, stopLive } from './live.js';
 import { entries, runQuery } from './results.js';
@@ -16,6 +16,16 @@ export const ranAt = signal(Date.now());
 export const fieldNames = computed(() => fieldsOf(entries.value));
 
 const COUNT_AGAIN_MS = 10_000;
+/** Arrivals of the live tail that are in the counts. */
+const countedArrivals = signal(0);
+/** Records that match, with those that arrived since they were counted. */
+export const matching = computed(() =>
+  total.value === undefined ? undefined : total.value + arrivedCount.value - countedArrivals.value,
+);
+
+/** Milliseconds that records are searched before they are counted. */
+const HEAD_START_MS = 300;
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Grows with each run; an older run must not start a live tail. */
 let runs = 0;
@@ -36,13 +46,19 @@ export async function run(): Promise<void> {
   const now = Date.now();
   ranAt.value = now;
   const selection = selectionOf(current, now);
+  countedArrivals.value = 0;
+  const page = runQuery(selection, current.live ? 'desc' : current.order);
+  // Records come first; counts take longer, and would slow them down.
+  await Promise.race([page, pause(HEAD_START_MS)]);
+  if (thisRun !== runs) return;
   void count(selection, now);
-  const position = await runQuery(selection, current.live ? 'desc' : current.order);
+  const position = await page;
   if (current.live && thisRun === runs) startLive(selection.filter, position);
 }
 
 /** Counts again with a moved range, without touching the records. */
 function recount() {
+  countedArrivals.value = arrivedCount.peek();
   const now = Date.now();
   ranAt.value = now;
   void count(selectionOf(view.peek(), now), now);
@@ -65,11 +81,8 @@ export function startExplorer(): () => void {
     const timer = setInterval(() => document.visibilityState === 'visible' && void run(), refreshSeconds * 1000);
     return () => clearInterval(timer);
   });
-  let countedArrivals = 0;
   const recounting = setInterval(() => {
-    if (arrivedCount.peek() === countedArrivals || document.visibilityState !== 'visible') return;
-    countedArrivals = arrivedCount.peek();
-    if (countedArrivals > 0) recount();
+    if (arrivedCount.peek() > countedArrivals.peek() && document.visibilityState === 'visible') recount();
   }, COUNT_AGAIN_MS);
   return () => {
     stopRuns();

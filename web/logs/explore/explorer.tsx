@@ -1,6 +1,6 @@
 /** The explorer: query and time above, chart, filters beside the records. */
 import { ChevronDown, RefreshCw, ScrollText, SearchX } from 'lucide-preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
 import { Button, IconButton } from '../../shared/components/button.js';
 import { Dialog } from '../../shared/components/dialog.js';
@@ -11,7 +11,7 @@ import { QueryBar } from '../query/query-bar.js';
 import { Around } from '../record/around.js';
 import { texts } from '../texts.js';
 import { RangePicker } from '../time/range-picker.js';
-import { total } from './counts.js';
+import { showFacets, total } from './counts.js';
 import { runText } from './draft.js';
 import { problem, run, startExplorer } from './explorer-state.js';
 import { Facets } from './facets.js';
@@ -25,6 +25,9 @@ import { change, REFRESH_SECONDS, view } from './view.js';
 
 export function Explorer() {
   const [areFiltersOpen, openFilters] = useState(false);
+  const isWide = useMedia('(width > 60rem)');
+  // Before the first query.
+  useLayoutEffect(() => showFacets(isWide || areFiltersOpen), [isWide, areFiltersOpen]);
   useEffect(() => startExplorer(), []);
   useEffect(() => listenToKeys(), []);
   return (
@@ -36,9 +39,11 @@ export function Explorer() {
       </div>
       <Histogram />
       <div class="columns">
-        <div class="facets-column">
-          <Facets />
-        </div>
+        {isWide && (
+          <div class="facets-column">
+            <Facets />
+          </div>
+        )}
         <section
           class="results"
           id="records"
@@ -51,7 +56,7 @@ export function Explorer() {
           <Results />
         </section>
       </div>
-      {areFiltersOpen && (
+      {areFiltersOpen && !isWide && (
         <Dialog title={texts.facets.label} onClose={() => openFilters(false)}>
           <Facets />
         </Dialog>
@@ -59,6 +64,18 @@ export function Explorer() {
       <Around />
     </main>
   );
+}
+
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const update = () => setMatches(list.matches);
+    list.addEventListener('change', update);
+    update();
+    return () => list.removeEventListener('change', update);
+  }, [query]);
+  return matches;
 }
 
 function Refresh() {

@@ -7,6 +7,7 @@ import { texts } from '../texts.js';
 import { intervalText, type Scale, ticksOf } from '../time/bars.js';
 import { absoluteRange, widerRange } from '../time/range.js';
 import { type Histogram as Counted, histogram, histogramError } from './counts.js';
+import { fine } from './fine-histogram.js';
 import { change, view } from './view.js';
 
 /** Bars from one to the other, both included; in either order. */
@@ -16,13 +17,17 @@ interface Span {
 }
 
 const HEIGHT = 100;
+/** A tick further to the right would be cut off. */
+const LAST_TICK = 0.95;
 const DAY_MS = 86_400_000;
 const timeFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+const secondFormat = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 const dayFormat = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
 const bothFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+const bothWithSecondsFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function Histogram() {
-  const counted = histogram.value;
+  const counted = fine.value ?? histogram.value;
   if (!counted)
     return (
       <div class="histogram empty" aria-hidden={histogramError.value === undefined}>
@@ -125,7 +130,8 @@ const instantOf = ({ start, widthMs }: Scale, bar: number) => start + bar * widt
 function describe({ scale, totals, errors, warnings }: Counted, { anchor, focus }: Span): string {
   const [first, last] = [Math.min(anchor, focus), Math.max(anchor, focus)];
   const sum = (counts: readonly number[]) => counts.slice(first, last + 1).reduce((total, each) => total + each, 0);
-  const range = bothFormat.formatRange(instantOf(scale, first), instantOf(scale, last + 1));
+  const format = scale.widthMs < 60_000 ? bothWithSecondsFormat : bothFormat;
+  const range = format.formatRange(instantOf(scale, first), instantOf(scale, last + 1));
   return texts.histogram.bar(range, sum(totals), sum(errors), sum(warnings));
 }
 
@@ -168,14 +174,17 @@ function Bars({ counted, shown }: { counted: Counted; shown: Span | undefined })
 }
 
 function Axis({ scale }: { scale: Scale }) {
-  const isLong = scale.bars * scale.widthMs > 2 * DAY_MS;
+  const length = scale.bars * scale.widthMs;
+  const format = length > 2 * DAY_MS ? dayFormat : length < 10 * 60_000 ? secondFormat : timeFormat;
   return (
     <div class="axis quiet" aria-hidden="true">
-      {ticksOf(scale, 8).map(({ at, share }) => (
-        <span key={at} style={{ left: `${share * 100}%` }}>
-          {isLong ? dayFormat.format(at) : timeFormat.format(at)}
-        </span>
-      ))}
+      {ticksOf(scale, 8)
+        .filter(({ share }) => share < LAST_TICK)
+        .map(({ at, share }) => (
+          <span key={at} style={{ left: `${share * 100}%` }}>
+            {format.format(at)}
+          </span>
+        ))}
     </div>
   );
 }

@@ -6,9 +6,8 @@ import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
 import { copy } from '../record/copy.js';
 import { texts } from '../texts.js';
-import { total } from './counts.js';
 import { downloadRecords, type FileFormat, MAX_DOWNLOAD } from './download.js';
-import { ranAt } from './explorer-state.js';
+import { matching, ranAt } from './explorer-state.js';
 import { dropped, held, isPaused, liveState, missedSome, setPaused } from './live.js';
 import { scrollToNewest } from './record-list.js';
 import { entries, state } from './results.js';
@@ -83,12 +82,13 @@ export function Toolbar({ openFilters }: { openFilters: () => void }) {
 
 function Matching() {
   const loaded = entries.value.length;
-  if (total.value === undefined)
+  const { value: count } = matching;
+  if (count === undefined)
     return <>{state.value === 'loading' ? texts.results.loading : texts.results.loaded(loaded)}</>;
   return (
     <>
-      <strong>{texts.results.matching(total.value)}</strong>
-      {loaded < total.value && <span class="quiet"> · {texts.results.loaded(loaded)}</span>}
+      <strong>{texts.results.matching(count)}</strong>
+      {loaded < count && <span class="quiet"> · {texts.results.loaded(loaded)}</span>}
     </>
   );
 }

@@ -15,6 +15,7 @@ export const alertTexts = {
     `At least ${plural(count, 'record')} of level ERROR or FATAL within ${plural(minutes, 'minute')}`,
   silence: 'No records',
   silenceText: (minutes: number) => `No record at all for ${plural(minutes, 'minute')}`,
+  lastRecord: (time: string) => `; the last one came on ${time}`,
   silenceOff: 'This rule is off. Create it to hear when records stop coming.',
   create: 'Create rule',
   edit: 'Edit',

@@ -28,10 +28,22 @@ export function scaleOf({ from, to }: { from: number; to: number }, atLeastMs = 
   return { start, bars: Math.max(1, Math.ceil((to + 1 - start) / widthMs)), widthMs, intervalMs };
 }
 
-/** `5m`, `2h` or `1d`. */
+/** `30s`, `5m`, `2h` or `1d`. */
 export function intervalText(ms: number): string {
   if (ms % DAY === 0) return `${ms / DAY}d`;
-  return ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`;
+  if (ms % HOUR === 0) return `${ms / HOUR}h`;
+  return ms % MINUTE === 0 ? `${ms / MINUTE}m` : `${ms / 1000}s`;
+}
+
+/** Narrower than the service counts by; for records that are all loaded. */
+const FINE_WIDTHS = [1, 2, 5, 10, 15, 30].map((n) => n * 1000);
+
+/** Bars of whole seconds where minutes would be too wide; undefined otherwise. */
+export function fineScaleOf({ from, to }: { from: number; to: number }): Scale | undefined {
+  const widthMs = FINE_WIDTHS.find((width) => (to - from) / width <= MAX_BARS);
+  if (widthMs === undefined) return undefined;
+  const start = Math.floor(from / widthMs) * widthMs;
+  return { start, bars: Math.max(1, Math.ceil((to + 1 - start) / widthMs)), widthMs, intervalMs: widthMs };
 }
 
 /** Counts by bar; what is outside the scale is left out. */
@@ -54,12 +66,12 @@ export function closedBounds({ from, to }: Bounds, days: readonly Bucket[], now:
   };
 }
 
-const TICK_STEPS = [1, 2, 5, 10, 15, 30]
-  .map((n) => n * MINUTE)
-  .concat(
-    [1, 2, 3, 6, 12].map((n) => n * HOUR),
-    [1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
-  );
+const TICK_STEPS = [
+  ...FINE_WIDTHS,
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
+];
 
 /** At most so many round instants of the local zone for the axis, as fractions of the width. */
 export function ticksOf({ start, bars, widthMs }: Scale, most: number): readonly { at: number; share: number }[] {

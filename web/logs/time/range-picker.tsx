@@ -1,11 +1,12 @@
 /** The time range: quick ranges, relative with a number and a unit, and from-to. */
 import { ChevronDown, Clock } from 'lucide-preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../shared/api/http.js';
 import { Button } from '../../shared/components/button.js';
 import { Form, SelectField, TextField } from '../../shared/components/form.js';
 import { Icon } from '../../shared/components/icon.js';
-import { float } from '../../shared/components/menu.js';
+import { Popover } from '../../shared/components/popover.js';
+import { run } from '../explore/explorer-state.js';
 import { change, view } from '../explore/view.js';
 import { texts } from '../texts.js';
 import {
@@ -20,23 +21,14 @@ import {
 } from './range.js';
 
 export function RangePicker() {
-  const id = useId();
   const anchor = useRef<HTMLSpanElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   const { range } = view.value;
 
-  useEffect(() => {
-    if (!isOpen || !panel.current || !anchor.current) return;
-    panel.current.showPopover();
-    const stop = float(anchor.current, panel.current, 'bottom-end');
-    panel.current.querySelector<HTMLElement>('[aria-pressed=true], button')?.focus();
-    return stop;
-  }, [isOpen]);
-
   function choose(chosen: Range) {
     close();
-    change({ range: chosen });
+    if (describeRange(chosen) === describeRange(range)) void run();
+    else change({ range: chosen });
   }
 
   function close() {
@@ -50,7 +42,6 @@ export function RangePicker() {
         icon={Clock}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        aria-controls={id}
         aria-label={`${texts.time.label}: ${describeRange(range)}`}
         onClick={() => setOpen(!isOpen)}
       >
@@ -58,20 +49,18 @@ export function RangePicker() {
         <Icon of={ChevronDown} />
       </Button>
       {isOpen && (
-        <div
-          ref={panel}
-          id={id}
-          class="menu range-panel"
-          role="dialog"
-          aria-label={texts.time.label}
-          popover="auto"
-          onToggle={(event) => event.newState === 'closed' && setOpen(false)}
+        <Popover
+          anchor={anchor}
+          label={texts.time.label}
+          placement="bottom-end"
+          class="range-panel"
+          onClose={() => setOpen(false)}
         >
           <QuickRanges range={range} choose={choose} />
           <Relative range={range} choose={choose} />
           <Absolute range={range} choose={choose} />
           <p class="quiet">{texts.time.zone(zoneName())}</p>
-        </div>
+        </Popover>
       )}
     </span>
   );
