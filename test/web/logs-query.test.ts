@@ -1,6 +1,7 @@
 /** The query bar, the time range and the keyboard of the log explorer in a real browser. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
+import { accessible } from '../support/browser.js';
 import { button } from './dashboard-page.js';
 import { addressOf, HOUR, looksRight, matching, queryBar, seed, useExplorer } from './logs-page.js';
 
@@ -102,5 +103,15 @@ describe('query bar and time range of the log explorer', function () {
     await page.keyboard.press('/');
     await page.keyboard.type('?j');
     expect(await queryBar(page).inputValue()).to.equal('?j');
+  });
+
+  it('links to a reference that can be read', async () => {
+    const page = await open();
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'API reference' }).click();
+    const reference = await opening;
+    await reference.getByRole('button', { name: /Query records/ }).click();
+    await reference.getByText('Execute').waitFor();
+    await accessible(reference, ['label', 'select-name', 'nested-interactive']);
   });
 });

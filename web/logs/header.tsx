@@ -28,7 +28,7 @@ export function Header({ isAlerts, canSignOut }: { isAlerts: boolean; canSignOut
           <Icon of={Bell} />
           <span>{texts.nav.alerts}</span>
         </a>
-        <a href="docs" target="_blank" rel="noreferrer">
+        <a href="docs" class="reference" title={texts.nav.reference} target="_blank" rel="noreferrer">
           <Icon of={BookOpen} />
           <span>{texts.nav.reference}</span>
         </a>
