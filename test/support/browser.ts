@@ -14,6 +14,9 @@ export const hasBrowser = CHROMIUM !== undefined || (process.platform === 'linux
 /** For pages that connect to each other: where there is no network they have the loopback only, and nobody resolves `.local`. */
 export const CONNECTING = ['--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'];
 
+/** A camera with a moving picture and a microphone that beeps, which the page may use without asking. */
+export const FAKE_MEDIA = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream=fps=5,device-count=2'];
+
 /** Rejects when this machine lacks a library that it needs. */
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   return driver.launch({

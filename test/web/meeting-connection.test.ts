@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { accessible, CONNECTING, FAKE_MEDIA, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { openTab, type Tab } from './meeting-page.js';
@@ -15,7 +15,7 @@ describe('meeting page without a connection', function () {
   let tabs: Tab[] = [];
   before(async function () {
     if (!hasBrowser) this.skip();
-    browser = await startBrowser(CONNECTING);
+    browser = await startBrowser([...CONNECTING, ...FAKE_MEDIA]);
     proxy = await startProxy(Number(new URL(meetings.base).port));
   });
   after(async () => {
@@ -45,17 +45,17 @@ describe('meeting page without a connection', function () {
     return { ada, bob, roomId };
   }
 
-  async function cut({ page }: Tab) {
+  async function cut({ away }: Tab) {
     proxy.interrupt();
-    await page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
+    await away.waitFor();
   }
 
-  async function returns({ page }: Tab) {
+  async function returns({ away }: Tab) {
     proxy.restore();
-    await page.locator('#trouble').waitFor({ state: 'hidden' });
+    await away.waitFor({ state: 'hidden' });
   }
 
-  const lines = ({ page }: Tab) => page.locator('#log li').allInnerTexts();
+  const lines = ({ lines }: Tab) => lines.allInnerTexts();
   const says = async (tab: Tab, text: string) => (await lines(tab)).filter((line) => line.includes(text));
   const ownId = ({ page }: Tab) => page.locator('.tile[data-state=own]').getAttribute('data-id');
   const picture = async ({ page }: Tab, name: string) =>
@@ -65,7 +65,7 @@ describe('meeting page without a connection', function () {
     const { ada, bob } = await two();
     await cut(ada);
     for (const text of ['one', 'two', 'three']) await ada.send(text);
-    const waiting = ada.page.locator('#outbox li');
+    const waiting = ada.outbox.getByRole('listitem');
     expect(await waiting.locator('.text').allInnerTexts()).to.deep.equal(['one', 'two', 'three']);
     await waiting.first().getByText('Will be sent when you are reconnected').waitFor();
     expect(await says(ada, 'one')).to.deep.equal([]);
@@ -73,10 +73,10 @@ describe('meeting page without a connection', function () {
     await returns(ada);
     for (const tab of [ada, bob]) {
       await tab.reads('three');
-      const texts = await tab.page.locator('#log .text').allInnerTexts();
+      const texts = await tab.page.locator('[role=log] .text').allInnerTexts();
       expect(texts).to.deep.equal(['one', 'two', 'three']);
     }
-    await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+    await ada.outbox.waitFor({ state: 'hidden' });
   });
 
   it('reports when the queue is full, and keeps the text in the field', async () => {
@@ -84,11 +84,11 @@ describe('meeting page without a connection', function () {
     await cut(ada);
     for (let n = 1; n <= 50; n++) await ada.send(`text ${n}`);
     await ada.send('one too many');
-    await ada.page.locator('#log').getByText('Not sent: too many messages').waitFor();
+    await ada.page.getByText('Not sent: too many messages').waitFor();
     expect(await ada.page.getByLabel('Message', { exact: true }).inputValue()).to.equal('one too many');
     await returns(ada);
     await bob.reads('text 50');
-    expect(await bob.page.locator('#log .text').count()).to.equal(50);
+    expect(await bob.page.locator('[role=log] .text').count()).to.equal(50);
   });
 
   it('marks a message of uncertain delivery, and sends it again on request', async () => {
@@ -98,14 +98,14 @@ describe('meeting page without a connection', function () {
       silent.holdAnswers();
       await ada.send('Is this heard?');
       await bob.reads('Is this heard?');
-      await ada.page.locator('#outbox').getByText('Sending…').waitFor();
+      await ada.outbox.getByText('Sending…').waitFor();
       silent.releaseAnswers();
-      await ada.page.locator('#outbox').getByText('May not have been sent').waitFor();
-      await ada.page.locator('#trouble').waitFor({ state: 'hidden' });
+      await ada.outbox.getByText('May not have been sent').waitFor();
+      await ada.away.waitFor({ state: 'hidden' });
       expect(await says(bob, 'Is this heard?')).to.have.length(1);
       await ada.button('Send again').click();
       await ada.reads('Is this heard?');
-      await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+      await ada.outbox.waitFor({ state: 'hidden' });
     } finally {
       await silent.close();
     }
@@ -116,23 +116,24 @@ describe('meeting page without a connection', function () {
     await cut(ada);
     await ada.send('Still to be said');
     await ada.button('Leave').click();
-    await ada.page.locator('#unsent').getByText('Still to be said').waitFor();
+    await ada.page.getByRole('region', { name: 'Not sent' }).getByText('Still to be said').waitFor();
     await accessible(ada.page);
     await picture(ada, 'unsent');
     proxy.restore();
     await ada.join(roomId);
     await bob.reads('Still to be said');
-    await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+    await ada.outbox.waitFor({ state: 'hidden' });
   });
 
   it('applies a raised hand and mute after reconnecting', async () => {
     const { ada, bob } = await two();
-    const who = (text: RegExp) => bob.page.locator('.who', { hasText: text }).waitFor();
+    const who = (text: RegExp) => bob.who(text).waitFor();
+    await bob.open('People');
     await cut(ada);
     await ada.button('Raise hand').click();
     await ada.button('Mute').click();
     await returns(ada);
-    await who(/^Ada moderator muted ✋$/);
+    await who(/^Ada moderator muted hand raised$/);
     await cut(ada);
     await ada.button('Lower hand').click();
     await ada.button('Unmute').click();
@@ -145,25 +146,27 @@ describe('meeting page without a connection', function () {
   it('reports other actions as not done', async () => {
     const { ada, bob } = await two();
     await cut(ada);
-    await ada.button('Lock').click();
-    await ada.reads('Not done: you are offline.');
+    await ada.choose('Lock meeting');
+    await ada.page.getByText('Not done: you are offline.').waitFor();
     await ada.sendFile('Bob', 'plan.txt', Buffer.from('plan'));
+    await ada.open('Chat');
     await ada.page.locator('.file[data-status=failed]', { hasText: 'plan.txt' }).waitFor();
     await returns(ada);
-    expect(await bob.page.locator('#locked').isVisible()).to.equal(false);
+    expect(await bob.locked.isVisible()).to.equal(false);
   });
 
   it('does not repeat announcements', async () => {
     const { ada, bob } = await two();
-    await ada.button('Lock').click();
-    await ada.button('Announce recording').click();
+    await ada.choose('Lock meeting');
+    await ada.choose('Announce recording');
     await bob.reads('Ada announced a recording.');
     await ada.reads('You announced a recording.');
     const before = await lines(ada);
     let attempts = 0;
     ada.page.on('websocket', () => attempts++);
     await ada.page.evaluate(`window.changes = 0;
-      new MutationObserver(() => window.changes++).observe(trouble, { childList: true, characterData: true, subtree: true })`);
+      new MutationObserver(() => window.changes++)
+        .observe(document.querySelector('.notes'), { childList: true, characterData: true, subtree: true })`);
     await cut(ada);
     await eventually(() => attempts >= 2);
     expect(await ada.page.evaluate('window.changes')).to.equal(1);
@@ -178,7 +181,7 @@ describe('meeting page without a connection', function () {
     const { ada, bob } = await two();
     await cut(ada);
     await bob.button('Leave').click();
-    await bob.page.locator('#lobby').waitFor();
+    await bob.inLobby();
     await returns(ada);
     await ada.reads('Bob left.');
     expect(await says(ada, 'Bob left.')).to.have.length(1);
@@ -199,16 +202,19 @@ describe('meeting page without a connection', function () {
   it('shows a lost connection to others until it is restored', async () => {
     const { ada, bob } = await two();
     const id = await ownId(ada);
+    await bob.open('Chat');
     const before = await lines(bob);
     await cut(ada);
-    const mark = bob.tile('Ada').locator('.distance', { hasText: 'connection lost' });
+    const mark = bob.tile('Ada').getByText('connection lost');
     await mark.waitFor();
-    await bob.page.locator('.person .who', { hasText: 'connection lost' }).waitFor();
+    await bob.open('People');
+    await bob.who('connection lost').waitFor();
     await accessible(bob.page);
     await picture(bob, 'lost');
     await returns(ada);
     await mark.waitFor({ state: 'detached' });
     expect(await ownId(ada)).to.equal(id);
+    await bob.open('Chat');
     expect(await lines(bob)).to.deep.equal(before);
   });
 });

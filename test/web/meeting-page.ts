@@ -1,4 +1,4 @@
-/** A tab with the trial page of meetings, and what its reader does and sees there. */
+/** A tab with the page of meetings, and what its reader does and sees there. */
 import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -13,19 +13,38 @@ export interface Tab {
   /** Resolves to the id of the room when it is inside. */
   create(more?: { readonly title?: string; readonly password?: string; readonly most?: number }): Promise<string>;
   inside(): Promise<void>;
+  inLobby(): Promise<void>;
+  roomId(): Promise<string>;
   button(name: string): Locator;
-  /** Of somebody else. */
+  /** Shows the panel, if it is not shown. */
+  open(panel: 'People' | 'Chat'): Promise<void>;
+  /** Chooses an item of the menu of seldom actions. */
+  choose(item: string): Promise<void>;
+  /** Opens the menu of actions on somebody else; resolves to its items. */
+  actionsOn(name: string): Promise<Locator>;
+  act(name: string, item: string): Promise<void>;
+  /** In the panel of people: who is in the meeting, with all that is said of them. */
+  who(text: string | RegExp): Locator;
+  /** Picture of somebody else. */
   tile(name: string): Locator;
   /** Resolves when the picture of somebody else moves, and a word goes to them and back. */
   sees(name: string): Promise<void>;
   send(text: string): Promise<void>;
   /** Resolves when the chat shows it. */
   reads(text: string): Promise<void>;
+  /** Lines of the chat. */
+  readonly lines: Locator;
   sendFile(to: string, name: string, bytes: Buffer): Promise<void>;
   /** Accepts what is offered, and saves it. */
   saves(name: string): Promise<Buffer>;
   /** Resolves when the lobby says it. */
   seesError(trouble: RegExp): Promise<void>;
+  /** Says that the connection is lost. */
+  readonly away: Locator;
+  readonly locked: Locator;
+  readonly recording: Locator;
+  /** Messages that are not sent yet. */
+  readonly outbox: Locator;
 }
 
 const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
@@ -52,30 +71,74 @@ export async function openTab(
   await page.getByLabel('Your name').fill(name);
 
   const button = (label: string) => page.getByRole('button', { name: label, exact: true });
-  const tile = (of: string) => page.locator('.tile', { has: page.locator('figcaption', { hasText: of }) });
-  const inside = () => page.locator('#meeting').waitFor();
+  const tile = (of: string) =>
+    page.locator('.tile[data-kind=person]', { has: page.locator('figcaption', { hasText: of }) });
+  const inside = () => page.locator('main.meeting').waitFor();
+  const roomId = async () => (await page.locator('main.meeting header code').textContent()) ?? '';
+  const log = page.getByRole('log');
+
+  async function unfold(form: Locator) {
+    if (!(await form.getByLabel('Password').isVisible())) await form.getByText('More options').click();
+  }
+
+  async function open(panel: 'People' | 'Chat') {
+    const opened = page.getByRole('complementary', { name: panel });
+    if (await opened.isVisible()) return;
+    const opener = page.getByRole('toolbar').getByRole('button', { name: new RegExp(`^${panel}`) });
+    if (await opener.isVisible()) await opener.click();
+    else await choose(panel);
+    await opened.waitFor();
+  }
+
+  async function choose(item: string) {
+    await button('More').click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
+  }
+
+  async function actionsOn(of: string) {
+    await open('People');
+    const row = page.locator('.person', { has: page.locator('.who', { hasText: of }) });
+    await row.getByRole('button', { name: /^Actions/ }).click();
+    return page.getByRole('menuitem');
+  }
+
+  async function act(of: string, item: string) {
+    await (await actionsOn(of)).filter({ hasText: item }).click();
+  }
+
   return {
     page,
     complaints,
     button,
+    open,
+    choose,
+    actionsOn,
+    act,
     tile,
     inside,
-    async join(roomId, { password = '', start = false } = {}) {
-      const form = page.locator('#join');
-      await form.getByLabel('Meeting id').fill(roomId);
-      await form.getByLabel('Password').fill(password);
-      await form.getByLabel('Start it').setChecked(start);
+    inLobby: () => page.locator('main.lobby').waitFor(),
+    roomId,
+    async join(id, { password = '', start = false } = {}) {
+      const form = page.getByRole('form', { name: 'Join a meeting' });
+      await form.getByLabel('Meeting id').fill(id);
+      if (password || start) await unfold(form);
+      if (password) await form.getByLabel('Password').fill(password);
+      if (start) await form.getByLabel('Start it').check();
       await form.getByRole('button', { name: 'Join' }).click();
     },
     async create({ title = '', password = '', most = 8 } = {}) {
-      const form = page.locator('#create');
+      const other = button('Another meeting');
+      if (await other.isVisible()) await other.click();
+      const form = page.getByRole('form', { name: 'New meeting' });
       await form.getByLabel('Title').fill(title);
+      await unfold(form);
       await form.getByLabel('Password').fill(password);
       await form.getByLabel('Maximum participants').fill(String(most));
       await form.getByRole('button', { name: 'Create' }).click();
       await inside();
-      return (await page.locator('#room-id').textContent()) ?? '';
+      return roomId();
     },
+    who: (text) => page.locator('.person .who', { hasText: text }),
     async sees(of) {
       const video = tile(of).locator('video');
       const frames = () =>
@@ -88,15 +151,22 @@ export async function openTab(
         .waitFor();
     },
     async send(text) {
+      await open('Chat');
       await page.getByLabel('Message', { exact: true }).fill(text);
       await page.keyboard.press('Enter');
     },
-    reads: (text) => page.locator('#log').getByText(text, { exact: true }).first().waitFor(),
+    async reads(text) {
+      await open('Chat');
+      await log.getByText(text, { exact: true }).first().waitFor();
+    },
+    lines: log.getByRole('listitem'),
     async sendFile(to, file, buffer) {
-      const row = page.locator('.person', { has: page.locator('.who', { hasText: to }) });
-      await row.locator('input[type=file]').setInputFiles({ name: file, mimeType: '', buffer });
+      const choosing = page.waitForEvent('filechooser');
+      await act(to, 'Send file');
+      await (await choosing).setFiles({ name: file, mimeType: 'application/octet-stream', buffer });
     },
     async saves(file) {
+      await open('Chat');
       const line = page.locator('.file', { hasText: file });
       await line.getByRole('button', { name: 'Accept' }).click();
       const saving = page.waitForEvent('download');
@@ -105,6 +175,10 @@ export async function openTab(
       if (download.suggestedFilename() !== file) throw new Error(`saved as ${download.suggestedFilename()}`);
       return readFile(await download.path());
     },
-    seesError: (trouble) => page.locator('#lobby-trouble').filter({ hasText: trouble }).waitFor(),
+    seesError: (trouble) => page.locator('main.lobby').getByRole('alert').filter({ hasText: trouble }).waitFor(),
+    away: page.getByText('Connection lost. Reconnecting…'),
+    locked: page.locator('header').getByText('Locked', { exact: true }),
+    recording: page.locator('header').getByText(/^Recorded by/),
+    outbox: page.getByRole('region', { name: 'Not sent yet' }),
   };
 }

@@ -1,7 +1,7 @@
 /** The meeting page after reloading its tab: the same participant returns, unless they left or were removed. */
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { CONNECTING, FAKE_MEDIA, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { openTab, type Tab } from './meeting-page.js';
@@ -15,7 +15,7 @@ describe('reloading the meeting page', function () {
   let tabs: Tab[] = [];
   before(async function () {
     if (!hasBrowser) this.skip();
-    browser = await startBrowser(CONNECTING);
+    browser = await startBrowser([...CONNECTING, ...FAKE_MEDIA]);
     for (let n = 0; n < 2; n++) proxies.push(await startProxy(Number(new URL(meetings.base).port)));
   });
   after(async () => {
@@ -45,15 +45,18 @@ describe('reloading the meeting page', function () {
     const { ada, bob } = await two({ title: 'Planning', password: 'hunter22' });
     const id = await own(ada).getAttribute('data-id');
     await ada.button('Mute').click();
-    await bob.page.locator('.who', { hasText: /^Ada moderator muted$/ }).waitFor();
+    await bob.open('People');
+    await bob.who(/^Ada moderator muted$/).waitFor();
     expect(await stored(ada)).to.equal('{}');
     await ada.page.goto('about:blank');
     await ada.page.goBack();
     await ada.inside();
     expect(await own(ada).getAttribute('data-id')).to.equal(id);
-    await own(ada).getByText('Ada you moderator muted').waitFor();
+    await ada.open('People');
+    await ada.who(/^Ada you moderator muted$/).waitFor();
+    await own(ada).getByText('muted', { exact: true }).waitFor({ state: 'attached' });
     await ada.page.getByRole('heading', { name: 'Planning' }).waitFor();
-    await bob.page.locator('.who', { hasText: /^Ada moderator muted$/ }).waitFor();
+    await bob.who(/^Ada moderator muted$/).waitFor();
     await bob.sees('Ada');
     await ada.sees('Bob');
     await ada.send('Here again');
@@ -78,7 +81,7 @@ describe('reloading the meeting page', function () {
     ] as const) {
       const id = await own(tab).getAttribute('data-id');
       proxy.interrupt();
-      await tab.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
+      await tab.away.waitFor();
       await tab.send(`Typed before the reload of ${id}`);
       // Only the reloaded page may reconnect.
       await tab.page.evaluate('window.WebSocket = class {}');
@@ -95,30 +98,31 @@ describe('reloading the meeting page', function () {
   it('fills in the form when the return period is over', async () => {
     const { ada, roomId } = await two();
     // Another user of the same browser has stored a name.
-    await ada.page.evaluate(`localStorage.setItem('meeting.name', 'Grace')`);
+    await ada.page.evaluate(`localStorage.setItem('meeting.name', '"Grace"')`);
     const { page } = ada;
     const base = page.url();
     await page.goto('about:blank');
     await page.clock.setSystemTime(Date.now() + 21_000);
     await page.goto(base);
-    await page.locator('#lobby').waitFor();
+    await ada.inLobby();
     expect(await page.getByLabel('Your name').inputValue()).to.equal('Ada');
     expect(await page.getByLabel('Meeting id').inputValue()).to.equal(roomId);
-    await page.locator('#join').getByRole('button', { name: 'Join' }).click();
+    await ada.button('Join').click();
     await ada.inside();
   });
 
   it('does not return after leaving or being removed', async () => {
     const { ada, bob } = await two();
-    await ada.button('Remove: Bob').click();
+    await ada.act('Bob', 'Remove');
+    await ada.button('Remove').click();
     await bob.seesError(/removed you/);
     await ada.button('Leave').click();
     for (const tab of [ada, bob]) {
-      await tab.page.locator('#lobby').waitFor();
+      await tab.inLobby();
       let joins = 0;
       tab.page.on('websocket', () => joins++);
       await tab.page.reload({ waitUntil: 'networkidle' });
-      expect(await tab.page.locator('#lobby').isVisible()).to.equal(true);
+      expect(await tab.page.locator('main.lobby').isVisible()).to.equal(true);
       expect(joins).to.equal(0);
     }
   });

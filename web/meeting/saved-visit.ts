@@ -1,15 +1,16 @@
 /** Saves the current visit for a reload of the tab; stored only between pagehide and the next load. */
-import type { PendingMessage } from './outbox.js';
-import type { Identity } from './session.js';
+import type { PendingMessage } from './messages/outbox.js';
+import type { Identity } from './protocol/session.js';
 
 export interface SavedVisit {
   readonly roomId: string;
   readonly name: string;
   readonly title: string;
-  readonly picture: 'camera' | 'drawing';
   /** Absent if we had left the meeting. */
   readonly identity?: Identity | undefined;
   readonly unsent: readonly PendingMessage[];
+  /** Text in the field of the chat. */
+  readonly draft: string;
   /** Unix ms. */
   readonly leftAt: number;
 }
@@ -28,4 +29,4 @@ export function takeVisit(): SavedVisit | undefined {
 }
 
 /** Unix ms until which the visit can be resumed. */
-export const resumableUntil = ({ leftAt }: SavedVisit): number => leftAt + RETURN_MS;
+export const resumableUntil = ({ leftAt }: Pick<SavedVisit, 'leftAt'>): number => leftAt + RETURN_MS;

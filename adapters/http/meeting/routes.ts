@@ -49,7 +49,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const index = route({
     method: 'GET',
     path: '/',
-    summary: 'List the endpoints; for browsers, a demo page',
+    summary: 'List the endpoints; for browsers, the page to meet in',
     answers: { 200: { description: 'The index', schema: schemas.index } },
     handle: (request) =>
       acceptsHtml(request)

@@ -1,0 +1,31 @@
+/** Our shared screen. */
+import { signal } from '@preact/signals';
+import { mediaDevices } from './devices.js';
+
+export const canShareScreen = mediaDevices !== undefined && 'getDisplayMedia' in mediaDevices;
+
+/** Undefined while we share nothing. */
+export const screen = signal<MediaStream | undefined>();
+
+/** Lets the user choose a screen. Resolves without one if they cancel; rejects if the browser fails. */
+export async function shareScreen(): Promise<void> {
+  try {
+    const stream = await mediaDevices!.getDisplayMedia({ video: { frameRate: { ideal: 15, max: 30 } } });
+    const [track] = stream.getVideoTracks();
+    if (!track) return;
+    // Text shall stay sharp when bandwidth is scarce.
+    track.contentHint = 'detail';
+    track.addEventListener('ended', () => {
+      if (screen.value === stream) screen.value = undefined;
+    });
+    stopSharing();
+    screen.value = stream;
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'NotAllowedError')) throw error;
+  }
+}
+
+export function stopSharing(): void {
+  for (const track of screen.value?.getTracks() ?? []) track.stop();
+  screen.value = undefined;
+}

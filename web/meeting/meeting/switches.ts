@@ -1,0 +1,123 @@
+/** Turns our microphone, camera and screen on and off, in the preview and in the meeting. */
+import { computed, effect, signal } from '@preact/signals';
+import { toast } from '../../shared/components/toasts.js';
+import { changePreferences, type InputKind, preferences } from '../media/devices.js';
+import { camera, microphone, openInputs } from '../media/input.js';
+import { screen, shareScreen, stopSharing } from '../media/screen.js';
+import type { Flags } from '../protocol/messages.js';
+import { texts } from '../texts.js';
+import { changeFlags, session } from './connection.js';
+import { self, state, view } from './state.js';
+
+const isInside = computed(() => view.value === 'meeting');
+
+/** Whether the others hear us, or will when we join. */
+export const isMicrophoneOn = computed(() =>
+  isInside.value ? self.value?.isMuted === false : preferences.value.isOn.audio && !!microphone.track.value,
+);
+/** Whether the others see us, or will when we join. */
+export const isCameraOn = computed(() =>
+  isInside.value ? self.value?.isVideoOff === false : preferences.value.isOn.video && !!camera.track.value,
+);
+
+/** Whether we have turned the microphone on ourselves: a moderator can close it, but not open it. */
+const mayBeHeard = signal(false);
+/** Devices that the browser was still asking for when we joined: they are turned on once they are allowed. */
+const awaited = new Set<InputKind>();
+
+const INPUTS = [
+  ['audio', microphone, 'isMuted'],
+  ['video', camera, 'isVideoOff'],
+] as const;
+
+function remember(kind: InputKind, isOn: boolean) {
+  changePreferences({ isOn: { ...preferences.value.isOn, [kind]: isOn } });
+}
+
+/** Opens the devices that were on in the last meeting, or before the reload of the page. */
+export async function openDevices(flags?: Flags): Promise<void> {
+  if (flags) changePreferences({ isOn: { audio: !flags.isMuted, video: !flags.isVideoOff } });
+  await openInputs(preferences.value.isOn);
+  if (state.value.status === 'out') return;
+  for (const [, { track, problem }, flag] of INPUTS)
+    if (!track.value && problem.value && self.value?.[flag] === false) changeFlags({ [flag]: true });
+}
+
+/** Flags to join with. `before`: those before a reload of the page. */
+export function flagsOnJoin(before?: Flags): Flags {
+  awaited.clear();
+  for (const [kind, { track, isOpening }] of INPUTS) if (!track.value && isOpening.value) awaited.add(kind);
+  const flags = before ?? { isMuted: !isMicrophoneOn.value, isVideoOff: !isCameraOn.value, isHandRaised: false };
+  mayBeHeard.value = !flags.isMuted;
+  return flags;
+}
+
+export async function turnMicrophone(isOn: boolean): Promise<void> {
+  remember('audio', isOn);
+  if (isOn && !microphone.track.value) {
+    await microphone.open();
+    if (microphone.problem.value) return failed(microphone.problem.value);
+  }
+  if (!isOn && !isInside.value) microphone.close();
+  mayBeHeard.value = isOn;
+  tell({ isMuted: !isOn });
+}
+
+export async function turnCamera(isOn: boolean): Promise<void> {
+  remember('video', isOn);
+  if (isOn && !camera.track.value) {
+    await camera.open();
+    if (camera.problem.value) return failed(camera.problem.value);
+  }
+  tell({ isVideoOff: !isOn });
+  // A camera that is off is closed, so that its light is off, too.
+  if (!isOn) camera.close();
+}
+
+function failed(text: string) {
+  if (isInside.value) toast({ text, tone: 'bad' });
+}
+
+function tell(flags: Partial<Flags>) {
+  if (state.value.status !== 'out') changeFlags(flags);
+}
+
+export function toggleHand(): void {
+  const isHandRaised = !self.value?.isHandRaised;
+  session.change({ isHandRaised }, { type: isHandRaised ? 'raise-hand' : 'lower-hand' });
+}
+
+export async function toggleScreen(): Promise<void> {
+  if (screen.value) return stopSharing();
+  await shareScreen().catch(() => toast({ text: texts.devices.screenFailed, tone: 'bad' }));
+}
+
+// A muted microphone stays open, so that speaking again needs no time.
+effect(() => {
+  const track = microphone.track.value;
+  if (track) track.enabled = isMicrophoneOn.value && (mayBeHeard.value || !isInside.value);
+});
+
+effect(() => {
+  const own = self.value;
+  if (own?.isMuted) mayBeHeard.value = false;
+  else if (own && !mayBeHeard.peek()) changeFlags({ isMuted: true });
+});
+
+// A device that is unplugged is off; one that is allowed after joining is on, as the preview promised.
+for (const [kind, { track, problem }, flag] of INPUTS) {
+  let before = track.peek();
+  effect(() => {
+    const now = track.value;
+    if (now === before) return;
+    before = now;
+    if (state.peek().status === 'out') return;
+    if (now && awaited.delete(kind)) {
+      if (kind === 'audio') mayBeHeard.value = true;
+      changeFlags({ [flag]: false });
+    } else if (!now && self.peek()?.[flag] === false) {
+      changeFlags({ [flag]: true });
+      toast({ text: problem.peek(), tone: 'bad' });
+    }
+  });
+}
