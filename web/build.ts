@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Matches local assets of a document: `src="page.ts"`. */
+/** Matches local assets of a document: `src="page.tsx"`. */
 const ASSET = /(?<=(?:src|href)=")[\w-]+\.(?:tsx?|css|svg)(?=")/g;
 
 for (const name of readdirSync(join(ROOT, 'web'))) {
