@@ -93,13 +93,17 @@ export function openEventStream(options: EventStreamOptions): EventStream {
   }
 
   const onOnline = () => wake();
+  // An open connection would seem to be there until the heartbeat is missed.
+  const onOffline = () => current.abort();
   addEventListener('online', onOnline);
+  addEventListener('offline', onOffline);
   void run();
   return {
     cursor: () => cursor,
     close() {
       isClosed = true;
       removeEventListener('online', onOnline);
+      removeEventListener('offline', onOffline);
       current.abort();
       wake();
     },

@@ -24,9 +24,10 @@ interface CopyButtonProps {
   readonly label?: string;
   readonly copiedLabel?: string;
   readonly small?: boolean;
+  readonly variant?: 'main';
 }
 
-export function CopyButton({ text, label = 'Copy', copiedLabel = 'Copied', small = true }: CopyButtonProps) {
+export function CopyButton({ text, label = 'Copy', copiedLabel = 'Copied', small = true, variant }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -34,7 +35,12 @@ export function CopyButton({ text, label = 'Copy', copiedLabel = 'Copied', small
     return () => clearTimeout(timer);
   }, [isCopied]);
   return (
-    <Button small={small} icon={isCopied ? Check : Copy} onClick={() => copyText(text).then(() => setCopied(true))}>
+    <Button
+      small={small}
+      {...(variant && { variant })}
+      icon={isCopied ? Check : Copy}
+      onClick={() => copyText(text).then(() => setCopied(true))}
+    >
       <span aria-live="polite">{isCopied ? copiedLabel : label}</span>
     </Button>
   );
