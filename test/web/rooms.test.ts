@@ -42,7 +42,7 @@ describe('rooms page', function () {
     await reads(ada, 'Charles Babbage joined');
     await say(ada, 'Have you read the draft at https://example.org/draft?');
     await reads(bob, 'Have you read the draft');
-    await say(bob, '```\nstore(card)\n```');
+    await say(bob, '```\nstore(card, "a line that is longer than the screen of a phone is wide, and scrolls")\n```');
     await say(bob, 'Section 4 worries me.');
     await reads(ada, 'Section 4 worries me.');
     expect(await bob.getByRole('link', { name: 'https://example.org/draft' }).getAttribute('rel')).to.contain(
@@ -161,6 +161,56 @@ describe('rooms page', function () {
     await bob.reload();
     await bob.getByText('This device has no key for this room').waitFor();
     await inOrder(bob);
+  });
+
+  it('catches up after the connection was away', async () => {
+    const ada = await open();
+    await createRoom(ada, 'Ada');
+    const bob = await open(await inviteLink(ada));
+    await joinBy(bob, 'Bob');
+    await reads(ada, 'Bob joined');
+    await ada.context().setOffline(true);
+    await ada.getByText('Not connected.').waitFor();
+    await say(bob, 'while you were away');
+    await bob.locator('.message:not(.pending)').waitFor();
+    await say(ada, 'typed without a connection');
+    await ada.context().setOffline(false);
+    await reads(ada, 'while you were away');
+    await reads(bob, 'typed without a connection');
+    await eventually(async () => expect(await ada.locator('.banner').count()).to.equal(0));
+    expect(await ada.locator('.fault').count()).to.equal(0);
+  });
+
+  it('works by keyboard, and says so where browsers do not encrypt', async () => {
+    const ada = await open('/', { viewport: { width: 320, height: 640 } });
+    await createRoom(ada, 'Ada');
+    await ada.keyboard.type('first');
+    await ada.keyboard.press('Enter');
+    await ada.keyboard.type('second');
+    await ada.keyboard.press('Shift+Enter');
+    await ada.keyboard.type('line');
+    await ada.keyboard.press('Enter');
+    await eventually(async () => expect(await ada.locator('.message:not(.pending)').count()).to.equal(2));
+    // From the field back to the actions of the last message, up to the first one, and reply.
+    for (let presses = 0; presses < 4 && !(await ada.locator('.message-actions :focus').count()); presses++)
+      await ada.keyboard.press('Shift+Tab');
+    await ada.keyboard.press('ArrowUp');
+    await ada.getByRole('button', { name: 'Reply' }).first().press('Enter');
+    await ada.getByText('Reply to You').waitFor();
+    await inOrder(ada);
+    await ada.keyboard.press('Escape');
+    await eventually(async () => expect(await ada.getByText('Reply to You').count()).to.equal(0));
+    await choose(ada, 'Change the topic…');
+    await ada.keyboard.press('Escape');
+    await ada.getByRole('button', { name: 'People', exact: true }).press('Enter');
+    await inOrder(ada);
+    await ada.keyboard.press('Escape');
+    await ada.locator('.panel').waitFor({ state: 'detached' });
+
+    await ada.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
+    await ada.reload();
+    await ada.getByText('This page needs a secure connection').waitFor();
+    await inOrder(ada);
   });
 
   it('ends when the time is up', async () => {

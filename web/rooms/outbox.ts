@@ -39,6 +39,16 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   let isFlushing = false;
   let order = Date.now();
   let wake = () => {};
+  /** Messages that the browser did not store: they are sent, but do not survive a reload. */
+  const unsaved = new Map<string, OutboxRecord>();
+  const save = async (record: OutboxRecord) => {
+    const isUnsaved = await outbox.put(record).then(
+      () => false,
+      () => true,
+    );
+    if (isUnsaved) unsaved.set(record.id, record);
+    else unsaved.delete(record.id);
+  };
   /** Messages that the conversation shows; the answer to a request may come after its event. */
   const shown = new Set<string>();
 
@@ -57,7 +67,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
       order = Math.max(order + 1, Date.now());
       const record = { id, roomId, order, content: await encrypt(localKey, encodeContent(content), context) };
       if (isClosed) return;
-      await outbox.put(record).catch(() => {});
+      await save(record);
       void flush();
     }
   }
@@ -103,7 +113,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   }
 
   async function attempt({ id, content }: PendingMessage): Promise<'done' | 'not-now' | { readonly error: unknown }> {
-    const record: OutboxRecord | undefined = await outbox.get(id);
+    const record = unsaved.get(id) ?? (await outbox.get(id));
     if (!record) {
       // Another tab sent it.
       drop(id);
@@ -111,10 +121,11 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     }
     const envelope = record.envelope ?? (await seal(content));
     if (!envelope || isClosed) return 'not-now';
-    if (!record.envelope) await outbox.put({ ...record, envelope });
+    if (!record.envelope) await save({ ...record, envelope });
     update(id, { state: 'sending' });
     try {
       const { message } = await post(envelope, id);
+      unsaved.delete(id);
       await outbox.remove(id);
       if (shown.has(message.id)) drop(id);
       else update(id, { state: 'sent', messageId: message.id });

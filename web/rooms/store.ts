@@ -98,16 +98,23 @@ export const draftStorage = {
   remove: (roomId: string) => attempt(() => sessionStorage.removeItem(draftKey(roomId))),
 };
 
-/** Removes a room with its keys, unsent messages and draft from this device. */
-export async function forgetRoom(roomId: string): Promise<void> {
-  draftStorage.remove(roomId);
-  await rooms.remove(roomId);
-  for (const { id } of await outboxOf(roomId)) await outbox.remove(id);
-}
-
 /** Runs alone among the tabs of this browser. */
 export const exclusively = <Result>(name: string, run: () => Promise<Result>): Promise<Result> =>
   navigator.locks ? (navigator.locks.request(`rooms-${name}`, run) as Promise<Result>) : run();
+
+/** Removes a room with its keys, unsent messages and draft from this device. */
+export async function forgetRoom(roomId: string): Promise<void> {
+  draftStorage.remove(roomId);
+  await exclusively(`secrets-${roomId}`, () => rooms.remove(roomId));
+  for (const { id } of await outboxOf(roomId)) await outbox.remove(id);
+}
+
+/** Removes rooms whose time is up, and unsent messages of rooms that are gone. */
+export async function removeEnded(now: number): Promise<void> {
+  for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt <= now) await forgetRoom(roomId);
+  const open = new Set((await rooms.all()).map(({ roomId }) => roomId));
+  for (const { id, roomId } of await outbox.all()) if (!open.has(roomId)) await outbox.remove(id);
+}
 
 function attempt<Result>(run: () => Result): Result | null {
   try {

@@ -78,7 +78,7 @@ function NewLink({ link, onAnother }: { link: string; onAnother: () => void }) {
             {words.share}
           </Button>
         )}
-        <CopyButton text={link} label={texts.copy} copiedLabel={texts.copied} small={false} />
+        <CopyButton text={link} label={texts.copy} copiedLabel={texts.copied} small={false} variant="main" />
       </div>
     </div>
   );

@@ -116,7 +116,13 @@ export function Text({ text }: { text: string }) {
   return (
     <div class="text" dir="auto">
       {piecesOf(text).map((piece, index) => {
-        if (piece.kind === 'block') return <pre key={index}>{piece.text}</pre>;
+        if (piece.kind === 'block')
+          return (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll by keyboard
+            <pre key={index} tabIndex={0}>
+              {piece.text}
+            </pre>
+          );
         if (piece.kind === 'code') return <code key={index}>{piece.text}</code>;
         if (piece.kind === 'strong') return <strong key={index}>{piece.text}</strong>;
         if (piece.kind === 'link')

@@ -41,7 +41,7 @@ export function RoomHeader() {
     <header class="room-header">
       <IconButton icon={ArrowLeft} label={words.back} onClick={() => navigate('#/')} />
       <div class="room-title">
-        <h1>{title || words.untitled}</h1>
+        <h1 title={title}>{title || words.untitled}</h1>
         <p class="quiet">
           <Icon of={LockKeyhole} />
           <span class="wide-only">{words.encrypted} · </span>

@@ -9,7 +9,7 @@ import { create } from '../enter.js';
 import { fragmentOf } from '../invite-link.js';
 import { ownName } from '../own-name.js';
 import { openSecrets } from '../secrets.js';
-import { forgetRoom, isStorageLasting, rooms } from '../store.js';
+import { isStorageLasting, removeEnded, rooms } from '../store.js';
 import { texts } from '../texts.js';
 
 const words = texts.start;
@@ -125,15 +125,13 @@ interface OwnRoom {
   readonly expiresAt: number;
 }
 
-/** Removes rooms whose time is up. */
 async function loadOwnRooms(): Promise<readonly OwnRoom[]> {
-  const found: OwnRoom[] = [];
-  for (const record of await rooms.all()) {
-    const { roomId, expiresAt } = record;
-    if (expiresAt <= Date.now()) await forgetRoom(roomId);
-    else found.push({ roomId, expiresAt, title: (await openSecrets(record)).title });
-  }
-  return found.sort((a, b) => a.expiresAt - b.expiresAt);
+  await removeEnded(Date.now());
+  const found = (await rooms.all()).map(async (record) => {
+    const { title } = await openSecrets(record);
+    return { roomId: record.roomId, expiresAt: record.expiresAt, title };
+  });
+  return (await Promise.all(found)).sort((a, b) => a.expiresAt - b.expiresAt);
 }
 
 function OwnRooms() {
