@@ -53,6 +53,16 @@ interface HttpOptions {
   readonly credentials?: RequestCredentials;
 }
 
+/** Position in the log of the page's last write; later requests name it, so that every node shows what was written. */
+let lastWrite = 0n;
+
+function rememberWrite(method: string, { headers }: Response) {
+  const position = BigInt(/^\d+$/.exec(headers.get('Position') ?? '')?.[0] ?? 0);
+  // The node gave up waiting for the position, which a restored log may not have.
+  if (headers.get('Consistency') === 'pending') lastWrite = 0n;
+  else if (method !== 'GET' && position > lastWrite) lastWrite = position;
+}
+
 export function createHttp({ headers = () => ({}), onUnauthorized, credentials }: HttpOptions = {}): Http {
   async function attempt(
     method: string,
@@ -68,6 +78,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
       method,
       headers: {
         ...common,
+        ...(lastWrite > 0n && { 'If-Position': String(lastWrite) }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
         ...options.headers,
@@ -86,8 +97,9 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
     let response = await attempt(method, path, options, sent);
     if (response.status === 401 && onUnauthorized && (await onUnauthorized(sent)))
       response = await attempt(method, path, options, headers());
-    if (response.ok) return response;
-    throw await errorFrom(response);
+    if (!response.ok) throw await errorFrom(response);
+    rememberWrite(method, response);
+    return response;
   }
 
   return {
