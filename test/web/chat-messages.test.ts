@@ -1,4 +1,5 @@
 /** Messages in the chat page, between two people: writing, editing, reactions, threads, quotes, pins, unread marks. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { accessible } from '../support/browser.js';
 import type { Member } from '../support/http-spec.js';
@@ -102,7 +103,7 @@ describe('messages in the chat page', function () {
     const page = await enter(bob, `channels/${other}`, { viewport: PHONE, colorScheme: 'dark' });
     await post(ada, id, 'Disk is full');
     await post(ada, id, '@bob can you look?');
-    await page.waitForFunction("document.title.startsWith('(1) ')");
+    await eventually(() => page.evaluate<boolean>("document.title.startsWith('(1) ')"));
     await button(page, 'Show channels and people').click();
     const link = placeLink(page, 'alerts');
     await link.locator('.badge', { hasText: '1' }).waitFor();
@@ -111,7 +112,7 @@ describe('messages in the chat page', function () {
     await link.click();
     await page.getByText('New', { exact: true }).waitFor();
     await message(page, 'can you look').locator('.mention.own').waitFor();
-    await page.waitForFunction("!document.title.startsWith('(')");
+    await eventually(() => page.evaluate<boolean>("!document.title.startsWith('(')"));
     await accessible(page);
     await noScroll(page);
     await picture(page, 'phone-dark');
@@ -119,8 +120,10 @@ describe('messages in the chat page', function () {
     // Another tab of the same browser knows; and a message can be made unread again.
     await message(page, 'can you look').click();
     await choose(message(page, 'can you look'), 'Mark as unread');
-    await page.waitForFunction("document.title.startsWith('(1) ')");
+    await eventually(() => page.evaluate<boolean>("document.title.startsWith('(1) ')"));
     await page.reload();
-    await page.waitForFunction("document.title.startsWith('(1) ') || document.title.includes('alerts')");
+    await eventually(() =>
+      page.evaluate<boolean>("document.title.startsWith('(1) ') || document.title.includes('alerts')"),
+    );
   });
 });

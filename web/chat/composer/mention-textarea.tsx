@@ -36,6 +36,8 @@ export function MentionTextarea(props: MentionTextareaProps) {
   const isChannel = state.channels.has(placeId);
   const options = query && query.start !== dismissed ? mentionOptions(mentionable(), query.text, isChannel) : [];
   const isOpen = options.length > 0;
+  /** The name is typed in full: Enter sends. */
+  const isComplete = query?.text.toLowerCase() === options[active]?.name.toLowerCase();
 
   function mentionable() {
     const channel = state.channels.get(placeId);
@@ -72,6 +74,7 @@ export function MentionTextarea(props: MentionTextareaProps) {
     if (!isOpen || !option) return onKeyDown(event);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setActive((active + step + options.length) % options.length);
+    else if (event.key === 'Enter' && isComplete) return onKeyDown(event);
     else if (event.key === 'Enter' || event.key === 'Tab') choose(option);
     else if (event.key === 'Escape') setDismissed(query?.start);
     else return onKeyDown(event);

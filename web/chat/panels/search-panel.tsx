@@ -127,7 +127,8 @@ function ResultList({ results: { messages, words }, text }: { results: Results; 
       </Empty>
     );
   function open({ id, channelId, threadId }: SearchResult) {
-    if (threadId !== undefined) show(channelId, { panel: { kind: 'thread', parentId: threadId }, replyAt: id });
+    if (threadId !== undefined)
+      show(channelId, { panel: { kind: 'thread', parentId: threadId }, at: threadId, replyAt: id });
     else showFrom({ kind: 'search', text }, channelId, id);
   }
   return (

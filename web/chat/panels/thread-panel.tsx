@@ -1,43 +1,40 @@
 /** A thread: its parent message, replies, and a composer. */
-import { MessageSquareOff } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ListControl } from '../../shared/components/anchored-list.js';
-import { Empty } from '../../shared/components/states.js';
 import { Composer } from '../composer/composer.js';
+import type { Message } from '../contract.js';
 import { findMessage } from '../state/timeline.js';
 import { texts } from '../texts/workspace.js';
 import { MessageRow } from '../timeline/message-row.js';
 import { editLast, placeName } from '../timeline/place-view.js';
 import { TimelineView } from '../timeline/timeline-view.js';
 import { useWorkspace } from '../workspace/context.js';
-import { view } from '../workspace/view.js';
+import { show, view } from '../workspace/view.js';
 import { PanelFrame } from './panel.js';
 
 export function ThreadPanel({ placeId, parentId }: { placeId: string; parentId: string }) {
   const workspace = useWorkspace();
-  const { store, timelines } = workspace;
-  const { timelines: loaded } = store.state.value;
+  const { store } = workspace;
   const control = useRef<ListControl>();
-  const parent = findMessage(loaded.get(placeId), parentId);
-  const isGone = loaded.has(placeId) && !parent;
+  /** The parent as last seen: the place may show another part of its history by now. */
+  const known = useRef<Message>();
+  const timeline = store.state.value.timelines.get(placeId);
+  known.current = findMessage(timeline, parentId) ?? known.current;
+  const parent = known.current;
+  const isMissing = timeline !== undefined && !parent;
+  const { replyAt } = view.value;
   // A link to a thread may lead into the past of the channel.
   useEffect(() => {
-    if (isGone) void timelines.loadAround(placeId, parentId);
-  }, [parentId, isGone]);
+    if (isMissing) show(placeId, { panel: { kind: 'thread', parentId }, at: parentId, replyAt }, { replace: true });
+  }, [isMissing]);
   const name = placeName(workspace, placeId) ?? '';
-  if (isGone && timelines.failures.value.has(placeId))
-    return (
-      <PanelFrame title={texts.thread}>
-        <Empty icon={MessageSquareOff} title={texts.messageGone} />
-      </PanelFrame>
-    );
   return (
     <PanelFrame title={texts.thread} subtitle={texts.inChannel(name)}>
       <TimelineView
         key={parentId}
         timelineKey={parentId}
         label={texts.repliesLabel}
-        at={view.value.replyAt}
+        at={replyAt}
         intro={parent && <MessageRow message={parent} isFirst isParent />}
         onReady={(ready) => {
           control.current = ready;

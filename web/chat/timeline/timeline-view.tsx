@@ -3,7 +3,7 @@ import { useComputed } from '@preact/signals';
 import { ArrowDown } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../shared/api/http.js';
+import { isTemporary, messageOf } from '../../shared/api/http.js';
 import { AnchoredList, type ListControl } from '../../shared/components/anchored-list.js';
 import { Button, Spinner } from '../../shared/components/button.js';
 import { Failed, Loading } from '../../shared/components/states.js';
@@ -64,10 +64,11 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
   );
   const keys = useMemo(() => rows.map((row) => row.key), [rows]);
   const [start] = useState(() => (keys.includes('new') ? 'new' : undefined));
-  const unreadBelow = useComputed(() => {
-    const mark = readUpTo(marks.marks.value, key);
-    return messages.filter(({ createdAt, author }) => createdAt > mark && author.id !== user.id).length;
-  }).value;
+  const mark = readUpTo(marks.marks.value, key);
+  const unreadBelow = useMemo(
+    () => messages.filter(({ createdAt, author }) => createdAt > mark && author.id !== user.id).length,
+    [messages, mark],
+  );
 
   useEffect(() => {
     if (at !== undefined) void jump(at);
@@ -77,10 +78,14 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
   }, [outgoing.length]);
 
   async function jump(id: string) {
-    const isFound = await timelines.loadAround(key, id);
+    const isFound = await timelines.loadAround(key, id).catch((error: unknown) => {
+      if (isTemporary(error)) toast({ tone: 'bad', text: messageOf(error) });
+      return isTemporary(error) ? undefined : false;
+    });
+    if (isFound === undefined) return settle(id);
     requestAnimationFrame(() => {
       control.current?.scrollTo(id, 'center');
-      settle();
+      settle(id);
       if (!isFound) return toast({ text: texts.messageGone });
       flash.value = id;
       requestAnimationFrame(() => focusMessage(id));
@@ -94,6 +99,8 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     if (hasNewer) await timelines.loadNewest(key);
     requestAnimationFrame(() => control.current?.scrollToEnd());
   }
+  const latestToEnd = useRef(toEnd);
+  latestToEnd.current = toEnd;
 
   const head = hasOlder ? (
     <div class="page-edge">{failure ? <OlderFailed error={failure} timelineKey={key} /> : <Spinner />}</div>
@@ -110,10 +117,11 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
         start={start}
         estimate={(index) => estimateOf(rows[index])}
         head={head}
+        followsEnd={!hasNewer}
         row={(index) => rows[index] && <RowView row={rows[index]} />}
         onReady={(ready) => {
           control.current = ready;
-          onReady(ready);
+          onReady({ ...ready, scrollToEnd: () => void latestToEnd.current() });
         }}
         onNearStart={() => hasOlder && failure === undefined && void timelines.loadOlder(key)}
         onNearEnd={() => hasNewer && void timelines.loadNewer(key)}

@@ -1,5 +1,5 @@
 /** Everything the views of the workspace use, given by context. */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { http } from '../api.js';
@@ -42,6 +42,11 @@ export function createWorkspace(user: User) {
   function start(): () => void {
     const stopEvents = store.onEvent((event) => {
       if (event.type === 'UPDATE_USER' && event.payload.id === userId) updateUser(event.payload);
+      if (event.type === 'NEW_MESSAGE' || event.type === 'NEW_DM_MESSAGE') {
+        // A place that is new, or was not read ahead: its unread marks need its messages.
+        const { channelId } = event.payload;
+        if (!store.state.peek().timelines.has(channelId)) void timelines.loadNewest(channelId);
+      }
       if (event.type === 'DELETE_MESSAGE' || event.type === 'DELETE_DM_MESSAGE') quotes.forget(event.payload.id);
       if (event.type === 'RESET') {
         const { placeId, panel } = view.peek();
@@ -49,7 +54,18 @@ export function createWorkspace(user: User) {
         void timelines.reload(placeId === undefined ? thread : [placeId, ...thread]);
       }
     });
-    const stops = [store.start(), marks.start(), sending.start(), notices.start(), stopEvents, images.clear];
+    const stopRetries = effect(() => {
+      if (store.connection.value === 'connected') timelines.retryFailed();
+    });
+    const stops = [
+      stopRetries,
+      store.start(),
+      marks.start(),
+      sending.start(),
+      notices.start(),
+      stopEvents,
+      images.clear,
+    ];
     return () => {
       for (const stop of stops) stop();
     };

@@ -87,26 +87,20 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
       );
     });
 
-  /** Loads messages around one; resolves with false if it does not exist any more. */
+  /** Loads messages around one; resolves with false if it does not exist any more. Rejects if there never was one. */
   async function loadAround(key: string, id: string): Promise<boolean> {
     const timeline = store.state.peek().timelines.get(key);
     if (timeline && indexOf(timeline, id) >= 0) return true;
-    let found = false;
-    await once(key, 'around', async () => {
-      const after = await page(key, { after: id });
-      const next = after[0];
-      const upTo = page(key, next ? { before: next.id } : {});
-      await store.read(upTo, (state, messages) => {
-        found = messages.some((message) => message.id === id);
-        const around = {
-          messages: [...messages, ...after],
-          hasOlder: messages.length === PAGE,
-          hasNewer: after.length === PAGE,
-        };
-        return withTimeline(state, key, around);
-      });
-    });
-    return found;
+    const after = await page(key, { after: id });
+    const next = after[0];
+    const upTo = await store.read(page(key, next ? { before: next.id } : {}), (state, messages) =>
+      withTimeline(state, key, {
+        messages: [...messages, ...after],
+        hasOlder: messages.length === PAGE,
+        hasNewer: after.length === PAGE,
+      }),
+    );
+    return upTo.some((message) => message.id === id);
   }
 
   /** A timeline that was left keeps its newest part; one left in the past is dropped. */
@@ -131,5 +125,11 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
     for (const key of [...inView, ...keys.filter((each) => !inView.includes(each))]) await loadNewest(key);
   }
 
-  return { failures, loadNewest, loadOlder, loadNewer, loadAround, leave, loadAhead, reload };
+  /** With the connection back, reads that failed are tried again. */
+  function retryFailed() {
+    const { timelines } = store.state.peek();
+    for (const key of failures.peek().keys()) void (timelines.has(key) ? loadOlder(key) : loadNewest(key));
+  }
+
+  return { retryFailed, failures, loadNewest, loadOlder, loadNewer, loadAround, leave, loadAhead, reload };
 }

@@ -69,8 +69,10 @@ const isPanelOver = (): boolean => matchMedia('(width <= 48rem)').matches;
 export const showFrom = (panel: Panel, placeId: string, at: string): void =>
   show(placeId, { at, panel: isPanelOver() ? undefined : panel });
 
-/** Removes what to jump to from the address, once it is in view. */
-export function settle(): void {
-  const { placeId, panel } = view.peek();
-  if (placeId !== undefined) show(placeId, { panel }, { replace: true });
+/** Removes a message to jump to from the address, once it is in view. */
+export function settle(messageId: string): void {
+  const { placeId, panel, at, replyAt } = view.peek();
+  if (placeId === undefined) return;
+  const rest = { at: at === messageId ? undefined : at, replyAt: replyAt === messageId ? undefined : replyAt };
+  show(placeId, { panel, ...rest }, { replace: true });
 }

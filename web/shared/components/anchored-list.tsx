@@ -23,6 +23,8 @@ interface AnchoredListProps {
   readonly head?: ComponentChildren;
   readonly label: string;
   readonly class?: string;
+  /** False while newer rows exist that are not loaded: the list does not follow its end then. */
+  readonly followsEnd?: boolean;
   /** Row at which to begin; the end without one. */
   readonly start?: string | undefined;
   readonly onReady?: (control: ListControl) => void;
@@ -136,7 +138,7 @@ export function AnchoredList(props: AnchoredListProps) {
     const viewTop = view.getBoundingClientRect().top;
     const element = rowElements().find((each) => each.getBoundingClientRect().bottom > viewTop);
     const top = element?.getBoundingClientRect().top ?? 0;
-    if (isAtEnd) anchor.current = 'end';
+    if (isAtEnd && latest.current.followsEnd !== false) anchor.current = 'end';
     else if (element && top < viewTop + clientHeight)
       anchor.current = { key: element.dataset.key ?? '', distance: top - viewTop };
     else {

@@ -20,7 +20,16 @@ export function Dialog({ title, onClose, wide, closeLabel = 'Close', children }:
   useEffect(() => {
     const dialog = element.current;
     if (dialog && !dialog.open) dialog.showModal();
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      // Chromium gives the focus back to a text field without its caret: typed characters would go nowhere.
+      const field = document.activeElement;
+      requestAnimationFrame(() => {
+        if (!(field instanceof HTMLElement) || field !== document.activeElement) return;
+        field.blur();
+        field.focus({ preventScroll: true });
+      });
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too

@@ -1,0 +1,104 @@
+/** The chat page on bad lines: nothing typed is lost, messages arrive once, and what was missed is caught up on. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import type { Page, Route } from 'playwright-core';
+import { accessible } from '../support/browser.js';
+import type { Member } from '../support/http-spec.js';
+import { button, picture } from './chat-page.js';
+import { composer, message, placeLink, timeline, useWorkspaces, write } from './chat-workspace.js';
+
+const MESSAGES = '**/channels/*/messages';
+
+describe('the chat page on a bad line', function () {
+  this.timeout(120_000);
+  const { chat, as, channel, post, enter } = useWorkspaces();
+  let ada: Member;
+  let bob: Member;
+  before(async () => {
+    [ada, bob] = [await chat.join('ada'), await chat.join('bob')];
+  });
+
+  const contents = async (id: string): Promise<readonly string[]> =>
+    (await as(bob, 'GET', `/channels/${id}/messages`)).messages.map((each: { content: string }) => each.content);
+
+  /** Fails posts as a line does that breaks, before or after the service has them. */
+  const breakPosts = (page: Page, after?: (route: Route) => Promise<unknown>) =>
+    page.route(MESSAGES, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await after?.(route);
+      return route.abort();
+    });
+
+  it('keeps messages through failures and a reload, and sends each once, in order', async () => {
+    const id = await channel('line');
+    const page = await enter(ada, `channels/${id}`);
+    await breakPosts(page);
+    await write(page, 'first');
+    await write(page, 'second');
+    await message(page, 'first').getByText('Not sent yet').waitFor();
+    await accessible(page);
+    await picture(page, 'waiting');
+    expect(await contents(id)).to.deep.equal([]);
+    await page.reload();
+    await message(page, 'second').waitFor();
+    // The service gets the message, the answer is lost.
+    await page.unroute(MESSAGES);
+    await breakPosts(page, (route) => route.fetch());
+    await button(page, 'Send now').first().click();
+    await eventually(async () => (await contents(id)).includes('first'));
+    await page.unroute(MESSAGES);
+    await page.locator('.outgoing').first().waitFor({ state: 'detached' });
+    await eventually(async () => (await contents(id)).length === 2);
+    await page.locator('.outgoing').first().waitFor({ state: 'detached' });
+    expect(await contents(id)).to.deep.equal(['first', 'second']);
+    expect(await message(timeline(page), /first|second/).count()).to.equal(2);
+    await page.reload();
+    await message(page, 'second').waitFor();
+    expect(await message(timeline(page), /first|second/).count()).to.equal(2);
+  });
+
+  it('keeps drafts, and gives refused messages back', async () => {
+    const [id, other] = [await channel('drafts'), await channel('elsewhere')];
+    const page = await enter(ada, `channels/${id}`);
+    await composer(page).fill('half a thought');
+    await placeLink(page, 'elsewhere').click();
+    expect(await composer(page).inputValue()).to.equal('');
+    await page.reload();
+    await placeLink(page, 'drafts').click();
+    await page.getByRole('heading', { name: 'drafts' }).first().waitFor();
+    expect(await composer(page).inputValue()).to.equal('half a thought');
+
+    await as(chat.admin, 'PUT', `/channels/${other}`, { isPrivate: true });
+    await page.getByRole('link', { name: 'elsewhere' }).waitFor({ state: 'detached' });
+    await page.route(MESSAGES, (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 400, json: { error: 'Content must be at most 8000 characters' } })
+        : route.continue(),
+    );
+    await composer(page).press('Enter');
+    await message(page, 'half a thought').getByText('Content must be at most 8000 characters').waitFor();
+    await accessible(page);
+    await message(page, 'half a thought').getByRole('button', { name: 'Edit' }).click();
+    expect(await composer(page).inputValue()).to.equal('half a thought');
+    await message(page, 'half a thought').waitFor({ state: 'detached' });
+    expect(await contents(id)).to.deep.equal([]);
+  });
+
+  it('says that the connection is lost, and catches up when it is back', async () => {
+    const id = await channel('away');
+    const page = await enter(ada, `channels/${id}`);
+    const kept = await post(bob, id, 'before');
+    await message(page, 'before').waitFor();
+    await page.context().setOffline(true);
+    await page.evaluate("dispatchEvent(new Event('offline'))");
+    await write(page, 'typed while away');
+    await message(page, 'typed while away').getByText('Not sent yet').waitFor();
+    await post(bob, id, 'missed');
+    await as(bob, 'PUT', `/messages/${kept.id}`, { content: 'changed' });
+    await page.context().setOffline(false);
+    await message(page, 'missed').waitFor();
+    await message(page, 'changed').waitFor();
+    await page.locator('.outgoing').waitFor({ state: 'detached' });
+    await eventually(async () => (await contents(id)).join() === 'changed,missed,typed while away');
+  });
+});
