@@ -203,6 +203,8 @@ describe('signing in to the chat page', function () {
     await forged.getByLabel('Email').waitFor();
     expect(await storedSession(forged)).to.equal(null);
 
+    const broken = await open(`${base}/?access_token=x&refresh_token=y`);
+    await says(broken, 'The server could not complete the sign-in.');
     const failed = await open(`${base}/?oauth_error=user_not_found`);
     await says(failed, 'Nobody with the email of that account is a member here.');
     expect(failed.url()).to.equal(`${base}/`);

@@ -47,7 +47,13 @@ export const userKey = (userId: string, name: string): string => `chat.user.${us
 const kept = stored<Session | null>(KEY, null);
 const plain = createHttp();
 
-export const session = signal<Session | null>(kept.get());
+/** Null for what is not a session, too. */
+function readKept(): Session | null {
+  const value = kept.get();
+  return value?.user?.id && value.accessToken && value.refreshToken ? value : null;
+}
+
+export const session = signal<Session | null>(readKept());
 export const endReason = signal<EndReason | undefined>(undefined);
 
 /** The user that an access token was issued to. */
@@ -99,7 +105,7 @@ function forgetUser(userId: string) {
 export function updateUser({ userName, isAdmin }: Partial<Omit<User, 'id'>>): void {
   const mine = session.value;
   // The stored tokens, as another tab may just have refreshed them.
-  const current = kept.get() ?? mine;
+  const current = readKept() ?? mine;
   if (!mine || current?.user.id !== mine.user.id) return;
   const { user } = current;
   const next = { ...user, userName: userName ?? user.userName, isAdmin: isAdmin ?? user.isAdmin };
@@ -129,7 +135,7 @@ const exclusively = (work: () => Promise<boolean>): Promise<boolean> =>
 
 async function renew(refused: string | undefined): Promise<boolean> {
   const mine = session.value;
-  const current = kept.get() ?? mine;
+  const current = readKept() ?? mine;
   if (!mine || !current) return false;
   if (current.accessToken !== refused) {
     session.value = current;
@@ -164,7 +170,7 @@ export async function signOut(): Promise<void> {
 
 /** Follows what other tabs do. */
 function followTabs() {
-  const next = kept.get();
+  const next = readKept();
   if (session.value && !next) endReason.value = 'signed-out';
   session.value = next;
 }

@@ -8,6 +8,7 @@ import { http } from '../api.js';
 import { useCommandKey } from '../settings/use-command-key.js';
 import { adminTexts } from '../texts/admin.js';
 import { settingsTexts } from '../texts/settings.js';
+import { curlExample } from './curl-example.js';
 import type { Webhook } from './webhooks-section.js';
 
 const texts = adminTexts.webhooks;
@@ -50,16 +51,6 @@ export function CreateWebhook({ channels, onClose, onCreated }: CreateWebhookPro
       </Form>
     </Dialog>
   );
-}
-
-/** A command that posts a message, for a POSIX shell. */
-export function curlExample(address: string, token: string, content: string): string {
-  return [
-    `curl -X POST '${address}'`,
-    `-H 'Authorization: Bearer ${token}'`,
-    "-H 'Content-Type: application/json'",
-    `-d '${JSON.stringify({ content })}'`,
-  ].join(' \\\n  ');
 }
 
 function CreatedWebhook({ webhook: { id, name, token }, onClose }: { webhook: Created; onClose: () => void }) {

@@ -5,44 +5,38 @@
 import { signal } from '@preact/signals';
 import { navigate } from '../../shared/route.js';
 import { stored } from '../../shared/storage.js';
-import { beginSession, type SignedIn } from '../session.js';
+import { beginSession, userOf } from '../session.js';
+import { type Entry, readEntry } from './read-entry.js';
 
-export type Entry =
-  | { readonly kind: 'link' | 'set-password'; readonly token: string; readonly email: string | undefined }
-  | { readonly kind: 'tokens'; readonly tokens: SignedIn }
-  | { readonly kind: 'oauth-error'; readonly code: string };
+/** As long as the service takes a provider's answer. */
+const LEAVE_MS = 600_000;
 
-/** The view to come back to, while this tab is at an OAuth provider. */
-const returnTo = stored<string | null>('chat.oauth', null, () => sessionStorage);
+/** The view to come back to, while this tab is at an OAuth provider, and since when (Unix ms). */
+const leave = stored<{ readonly hash: string; readonly at: number } | null>('chat.oauth', null, () => sessionStorage);
 
 /** Remembers that this tab asked for a sign-in by a provider. */
-export const leaveForProvider = (): void => returnTo.set(location.hash);
+export const leaveForProvider = (): void => leave.set({ hash: location.hash, at: Date.now() });
 
-export function readEntry({ pathname, search }: { pathname: string; search: string }): Entry | undefined {
-  const query = new URLSearchParams(search);
-  const [token, code] = [query.get('token'), query.get('oauth_error')];
-  const [accessToken, refreshToken] = [query.get('access_token'), query.get('refresh_token')];
-  if (code) return { kind: 'oauth-error', code };
-  if (accessToken && refreshToken) {
-    const exp = Number(query.get('expires_in')) || 60;
-    return { kind: 'tokens', tokens: { accessToken, refreshToken, exp } };
-  }
-  if (!token) return undefined;
-  const kind = pathname.endsWith('/reset') ? 'set-password' : 'link';
-  return { kind, token, email: query.get('email') ?? undefined };
+function takeEntry(): Entry | undefined {
+  const found = readEntry(location);
+  if (!found && !location.search && !location.pathname.endsWith('/reset')) return undefined;
+  const left = leave.get();
+  leave.remove();
+  navigate(`./${location.hash || (left?.hash ?? '')}`, { replace: true });
+  return found?.kind === 'tokens' ? takeTokens(found, left !== null && Date.now() - left.at < LEAVE_MS) : found;
 }
 
 /**
  * Tokens that this tab did not ask for may come from somebody who wants others to write under their account: the page
  * asks first.
  */
-function takeEntry(): Entry | undefined {
-  const found = readEntry(location);
-  if (!found && !location.search && !location.pathname.endsWith('/reset')) return undefined;
-  const hash = returnTo.get();
-  returnTo.remove();
-  navigate(`./${location.hash || (hash ?? '')}`, { replace: true });
-  if (found?.kind !== 'tokens' || hash === null) return found;
+function takeTokens(found: Extract<Entry, { kind: 'tokens' }>, isExpected: boolean): Entry | undefined {
+  try {
+    userOf(found.tokens.accessToken);
+  } catch {
+    return { kind: 'oauth-error', code: 'server_error' };
+  }
+  if (!isExpected) return found;
   beginSession(found.tokens);
   return undefined;
 }

@@ -5,9 +5,10 @@ import { Form } from '../../shared/components/form.js';
 import { beginSession, session, userOf } from '../session.js';
 import { signInTexts as texts } from '../texts/sign-in.js';
 import { lastEmail, setPassword, signInWithLink } from './commands.js';
-import { declineEntry, type Entry } from './entry.js';
+import { declineEntry } from './entry.js';
 import { Frame } from './frame.js';
 import { NewPassword, useNewPassword } from './new-password.js';
+import type { Entry } from './read-entry.js';
 
 type Link = Extract<Entry, { kind: 'link' | 'set-password' }>;
 type Tokens = Extract<Entry, { kind: 'tokens' }>;
