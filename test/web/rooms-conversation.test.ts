@@ -106,8 +106,10 @@ describe('room conversation', () => {
       text('e', 'with the old key'),
       text('b', 'sent before I knew', 1),
       text('b', 'with the new key', 2),
+      rotation('b', 2, ['b']),
     );
-    expect(kinds(told).slice(3)).to.deep.equal(['rotated', 'fault old-key', 'text', 'text']);
+    const after = ['rotated', 'fault old-key', 'text', 'text', 'fault late-rotation'];
+    expect(kinds(told).slice(3)).to.deep.equal(after);
     expect(told.entries[3]?.excluded).to.deep.equal(['e']);
     expect(told.keyVersion).to.equal(2);
     expect(['a', 'b', 'e'].map((id) => page.isPresent(told, id))).to.deep.equal([true, true, false]);

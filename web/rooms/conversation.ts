@@ -10,6 +10,7 @@ export type Fault =
   | 'old-key'
   | 'unknown-sender'
   | 'not-understood'
+  | 'late-rotation'
   | 'missing';
 
 /** A message after verification and decryption. */
@@ -151,7 +152,10 @@ function addContent(draft: Draft, base: EntryBase, keyVersion: number, content: 
     }
     case 'rotation': {
       // Of several for one version the first counts.
-      if (keyVersion !== draft.keyVersion || content.keys.version !== keyVersion + 1) return;
+      if (keyVersion !== draft.keyVersion || content.keys.version !== keyVersion + 1) {
+        addFault(draft, base, 'late-rotation');
+        return;
+      }
       const holders = new Set(Object.keys(content.keys.keys));
       const excluded = [...members.values()].filter(({ id, hasLeft }) => !hasLeft && !holders.has(id));
       draft.keyVersion = content.keys.version;

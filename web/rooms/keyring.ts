@@ -28,6 +28,7 @@ export async function openKeyring(record: RoomRecord) {
   /** Changes with `roomKeys`. */
   const newest = signal(0);
   let chain = { version: 0, step: startChain() };
+  let sealing: Promise<unknown> = Promise.resolve();
   await importKeys();
 
   async function importKeys() {
@@ -38,6 +39,16 @@ export async function openKeyring(record: RoomRecord) {
       wipe(raw);
     }
     newest.value = Math.max(...roomKeys.keys());
+  }
+
+  async function sealNext(version: number, content: Bytes): Promise<Envelope | undefined> {
+    const roomKey = roomKeys.get(version);
+    if (!roomKey) return undefined;
+    if (chain.version !== version) chain = { version, step: startChain() };
+    const { step } = chain;
+    const envelope = await seal(roomKey, step, signing.privateKey, { roomId, senderId: participantId }, content);
+    chain = { version, step: await advanceChain(step) };
+    return envelope;
   }
 
   /** Changes what is stored, too. */
@@ -52,16 +63,11 @@ export async function openKeyring(record: RoomRecord) {
     /** Whether this device has the room key of a version. Reading it subscribes. */
     has: (version: number) => newest.value >= version && roomKeys.has(version),
     change,
-    /** Encrypts with the next key of this tab's chain; undefined without the room key of the version. */
-    async seal(version: number, content: Bytes): Promise<Envelope | undefined> {
-      const roomKey = roomKeys.get(version);
-      if (!roomKey) return undefined;
-      if (chain.version !== version) chain = { version, step: startChain() };
-      const { step } = chain;
-      const place = { roomId, senderId: participantId };
-      const envelope = await seal(roomKey, step, signing.privateKey, place, content);
-      chain = { version, step: await advanceChain(step) };
-      return envelope;
+    /** Encrypts with the next key of this tab's chain, one after the other; undefined without the room key. */
+    seal(version: number, content: Bytes): Promise<Envelope | undefined> {
+      const sealed = sealing.then(() => sealNext(version, content));
+      sealing = sealed.catch(() => undefined);
+      return sealed;
     },
     /** Takes the room key out of a package; false if it cannot be read. */
     async take(keys: KeyPackage): Promise<boolean> {

@@ -144,7 +144,7 @@ export async function openRoom(record: RoomRecord) {
     added.push(placed);
     const { result, senderId } = placed;
     if (result.kind === 'hello' && senderId === ownId) helloVersion = Math.max(helloVersion, placed.keyVersion);
-    if (result.kind === 'rotation') await takeKey(result);
+    if (result.kind === 'rotation') await takeKey(placed.id, result);
   }
 
   function flushAdded() {
@@ -158,12 +158,10 @@ export async function openRoom(record: RoomRecord) {
   }
 
   /** Takes over the new room key of a rotation that counts. */
-  async function takeKey({ keys }: Extract<Content, { kind: 'rotation' }>) {
-    const before = conversation.value.keyVersion;
+  async function takeKey(messageId: string, { keys }: Extract<Content, { kind: 'rotation' }>) {
     flushAdded();
-    const { keyVersion, holders } = conversation.value;
-    if (keyVersion === before && keyVersion !== keys.version) return;
-    if (keyVersion !== keys.version || !holders?.has(ownId)) return;
+    const last = conversation.value.entries.at(-1);
+    if (last?.kind !== 'rotated' || last.id !== messageId || !conversation.value.holders?.has(ownId)) return;
     isKeyUnreadable.value = !(await keyring.take(keys));
     void outbox.flush();
   }

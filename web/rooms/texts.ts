@@ -43,6 +43,7 @@ export const texts = {
       ['86400000', '24 hours'],
     ],
     submit: 'Create room',
+    tooMany: (ms: number) => `Many rooms were created from this network. Try again in ${duration(ms)}.`,
     yours: 'Your rooms on this device',
     open: 'Have an invite link?',
     link: 'Invite link',
@@ -130,7 +131,6 @@ export const texts = {
     receiving: (done: number, all: number) => `Receiving, ${Math.round((100 * done) / all)} %`,
     sendingParts: (done: number, all: number) => `Sending, ${Math.round((100 * done) / all)} %`,
     imageOf: (name: string) => `Image ${name}`,
-    openImage: (name: string) => `Open ${name}`,
   },
 
   event: {
@@ -158,6 +158,8 @@ export const texts = {
     'unknown-sender': (_: string | undefined, count: number) => `${some(count)} of nobody in this room rejected.`,
     'not-understood': (whose: string | undefined, count: number) =>
       `${some(count)} ${of(whose)} that this version of the page cannot show.`,
+    'late-rotation': (whose: string | undefined, _: number) =>
+      `A change of the room key ${whose ? `by ${whose}` : 'by you'} does not count: another one came first.`,
     missing: (whose: string | undefined, count: number) =>
       `${number(count)} ${of(whose)} did not arrive: lost, or withheld by the server.`,
   },
@@ -264,8 +266,6 @@ export const texts = {
     newest: 'Newest messages, as stored',
     none: 'None yet',
     sender: 'Sender',
-    time: 'Time',
-    size: 'Size',
     key: 'Key',
     chain: 'Chain',
     ciphertext: 'Ciphertext',

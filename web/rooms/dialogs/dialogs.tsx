@@ -28,6 +28,7 @@ export function Dialogs() {
         <ConfirmDialog
           title={texts.rotate.heading}
           text={texts.rotate.text}
+          cancelLabel={texts.cancel}
           confirmLabel={texts.rotate.confirm}
           onConfirm={() => session.rotate()}
           onClose={onClose}
@@ -38,6 +39,7 @@ export function Dialogs() {
         <ConfirmDialog
           title={texts.forget.heading}
           text={texts.forget.text}
+          cancelLabel={texts.cancel}
           confirmLabel={texts.forget.confirm}
           danger
           onConfirm={session.forget}
@@ -49,6 +51,7 @@ export function Dialogs() {
         <ConfirmDialog
           title={texts.burn.heading}
           text={texts.burn.text}
+          cancelLabel={texts.cancel}
           confirmLabel={texts.burn.confirm}
           danger
           onConfirm={session.burn}
@@ -61,10 +64,11 @@ export function Dialogs() {
 function RenameDialog({ onClose }: { onClose: () => void }) {
   const { session } = useRoom();
   return (
-    <Dialog title={texts.rename.heading} onClose={onClose}>
+    <Dialog title={texts.rename.heading} closeLabel={texts.close} onClose={onClose}>
       <Form
         submitLabel={texts.rename.submit}
         onCancel={onClose}
+        cancelLabel={texts.cancel}
         onSubmit={async (values) => {
           const name = tidy(String(values.get('name')), MAX_NAME);
           if (!name) return;
@@ -89,10 +93,11 @@ function RenameDialog({ onClose }: { onClose: () => void }) {
 function RetitleDialog({ onClose }: { onClose: () => void }) {
   const { session } = useRoom();
   return (
-    <Dialog title={texts.retitle.heading} onClose={onClose}>
+    <Dialog title={texts.retitle.heading} closeLabel={texts.close} onClose={onClose}>
       <Form
         submitLabel={texts.retitle.submit}
         onCancel={onClose}
+        cancelLabel={texts.cancel}
         onSubmit={async (values) => {
           const title = tidy(String(values.get('title')), MAX_TITLE);
           if (!title) return;

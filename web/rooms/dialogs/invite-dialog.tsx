@@ -19,7 +19,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { session } = useRoom();
   const link = useSignal<string | undefined>(undefined);
   return (
-    <Dialog title={words.heading} onClose={onClose}>
+    <Dialog title={words.heading} closeLabel={texts.close} onClose={onClose}>
       <p>{words.lead}</p>
       {link.value ? (
         <NewLink

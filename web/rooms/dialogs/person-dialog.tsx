@@ -27,6 +27,7 @@ export function PersonDialog({ id, onClose }: { id: string; onClose: () => void 
       <ConfirmDialog
         title={words.removeTitle(name)}
         text={words.removeText(name)}
+        cancelLabel={texts.cancel}
         confirmLabel={words.removeConfirm}
         danger
         onConfirm={() => session.rotate(new Set([id]))}
@@ -34,7 +35,7 @@ export function PersonDialog({ id, onClose }: { id: string; onClose: () => void 
       />
     );
   return (
-    <Dialog title={isOwn ? `${name} (${words.you})` : name} onClose={onClose}>
+    <Dialog title={isOwn ? `${name} (${words.you})` : name} closeLabel={texts.close} onClose={onClose}>
       <div>
         <h3>{words.fingerprint}</h3>
         <output class="fingerprint">

@@ -9,7 +9,13 @@ import { texts } from '../texts.js';
 export function Panel({ title, children }: { title: string; children: ComponentChildren }) {
   const { panel } = useRoom();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    heading.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   const close = () => {
     panel.value = undefined;
   };

@@ -2,7 +2,7 @@
 import { ShieldAlert } from 'lucide-preact';
 import { Icon } from '../../shared/components/icon.js';
 import { dayTitle, Time } from '../../shared/components/time.js';
-import type { Entry } from '../conversation.js';
+import type { Entry, Fault } from '../conversation.js';
 import { texts } from '../texts.js';
 import { nameOf, useRoom } from './context.js';
 import { MessageBubble } from './message.js';
@@ -40,6 +40,9 @@ export function EntryRow({ entry, before, isFirstUnread, isLast }: EntryRowProps
   );
 }
 
+/** Not the doing of an attacker. */
+const HARMLESS: readonly Fault[] = ['key-missing', 'not-understood'];
+
 type Happening = Exclude<Entry, { kind: 'text' | 'file' }>;
 
 function EventRow({ entry }: { entry: Happening }) {
@@ -47,7 +50,7 @@ function EventRow({ entry }: { entry: Happening }) {
   const name = nameOf(session, entry.senderId);
   const isOwn = entry.senderId === session.ownId;
   if (entry.kind === 'fault') {
-    const isWarning = entry.fault !== 'key-missing' && entry.fault !== 'not-understood';
+    const isWarning = !HARMLESS.includes(entry.fault);
     return (
       <p class={`timeline-event${isWarning ? ' fault' : ''}`}>
         {isWarning && <Icon of={ShieldAlert} />}

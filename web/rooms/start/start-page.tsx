@@ -1,6 +1,7 @@
 /** The start page: what rooms are, create one, open an invite link, the rooms of this device. */
 import { KeyRound, LockKeyhole, PenLine, UserRound } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../../shared/api/http.js';
 import { Form, SelectField, TextField } from '../../shared/components/form.js';
 import { Icon } from '../../shared/components/icon.js';
 import { href, navigate } from '../../shared/route.js';
@@ -61,7 +62,7 @@ function CreateForm() {
           if (!name) return;
           ownName.set(name);
           const title = tidy(String(values.get('title')), MAX_TITLE);
-          navigate(href(['room', await create(name, title, Number(values.get('lifetime')))]));
+          navigate(href(['room', await create(name, title, Number(values.get('lifetime'))).catch(explain)]));
         }}
       >
         <TextField
@@ -91,6 +92,11 @@ function CreateForm() {
       </Form>
     </section>
   );
+}
+
+function explain(error: unknown): never {
+  const isLimit = error instanceof ApiError && error.status === 429;
+  throw isLimit ? new ApiError(words.tooMany((error.retryAfterSeconds ?? 60) * 1000), 429) : error;
 }
 
 function OpenLink() {
