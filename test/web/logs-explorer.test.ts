@@ -92,6 +92,19 @@ describe('log explorer', function () {
     await matching(page, 6);
   });
 
+  it('shows values of fields in the rows, also for who gets the link', async () => {
+    const page = await open();
+    await matching(page, 6);
+    await page.locator('summary', { hasText: 'order.id' }).click();
+    await page.getByLabel('Show in the rows').check();
+    await rows(page, 'order.id=B-2').waitFor();
+    expect(await rows(page, 'order.id=').count()).to.equal(4);
+    const other = await open(new URL(page.url()).hash);
+    await rows(other, 'order.id=B-2').waitFor();
+    await button(page, 'order.id: hide in the rows').click();
+    await rows(page, 'order.id=').first().waitFor({ state: 'detached' });
+  });
+
   it('filters by a click on a counted value, and takes it back', async () => {
     const page = await open();
     await facet(page, 'ERROR').click();

@@ -1,4 +1,5 @@
 /** Entry point of the page. */
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { messageOf } from '../shared/api/http.js';
@@ -9,13 +10,18 @@ import { route } from '../shared/route.js';
 import { Alerts } from './alerts/alerts.js';
 import { Explorer } from './explore/explorer.js';
 import { Help } from './explore/help.js';
+import { view } from './explore/view.js';
 import { Header } from './header.js';
 import { isOffline } from './offline.js';
 import { access, connect } from './session/session.js';
 import { SignIn } from './session/sign-in.js';
 import { texts } from './texts.js';
 
-document.title = texts.title;
+/** Names the query, for tabs, bookmarks and the history. */
+effect(() => {
+  const name = route().path[0] === 'alerts' ? texts.nav.alerts : view.value.text;
+  document.title = name === '' ? texts.title : `${name} · ${texts.title}`;
+});
 
 function App() {
   useEffect(() => void connect(), []);

@@ -117,6 +117,7 @@ export const texts = {
     fieldsOf: (count: number) =>
       `Fields of ${plural(count, 'loaded record')}; their values are counted in all that match.`,
     noFields: 'No fields yet.',
+    show: 'Show in the rows',
     searchFields: 'Find a field',
     none: 'No values',
     missing: 'none',
@@ -155,6 +156,7 @@ export const texts = {
     downloading: (count: number) => `Downloading: ${plural(count, 'record')} so far…`,
     downloaded: (count: number) => `${plural(count, 'record')} downloaded`,
     downloadCut: (count: number) => `The first ${plural(count, 'record')} were downloaded; there are more.`,
+    hideField: (path: string) => `${path}: hide in the rows`,
     copyLink: 'Copy link',
     linkCopied: 'Link copied',
     copied: 'Copied',
@@ -183,6 +185,7 @@ export const texts = {
     around: 'Show around',
     filter: (name: string, value: string) => `Filter by ${name} ${value}`,
     exclude: (name: string, value: string) => `Exclude ${name} ${value}`,
+    show: (name: string) => `Show ${name} in the rows`,
     copyValue: (name: string) => `Copy ${name}`,
     producer: 'Producer',
     correlation: 'Correlation',

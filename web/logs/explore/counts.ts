@@ -113,12 +113,15 @@ async function histogramOf(selection: Selection, now: number, aborted: AbortSign
   const closed = closedBounds(bounds, days?.buckets ?? [], now);
   const counts = (atLeastMs: number) => countBars(selection, scaleOf(closed, atLeastMs), aborted);
   const found = await counts(0).catch((error: unknown) => {
-    // Whole hours are counted in advance, so they can be had where narrow bars take too long.
-    if (aborted.aborted || !isTemporary(error)) throw error;
+    if (aborted.aborted || !isTemporary(error) || !isCountedByHours(selection.filter)) throw error;
     return counts(HOUR_MS);
   });
   return found;
 }
+
+/** The service keeps counts of whole hours, which can be had where narrow bars take too long. */
+const isCountedByHours = ({ correlation, fields, words, not }: Filter) =>
+  correlation === undefined && fields.length === 0 && words.length === 0 && not.fields.length === 0;
 
 async function countBars(selection: Selection, scale: Scale, aborted: AbortSignal) {
   const all = await bucketsOf(selection, scale.intervalMs, aborted);

@@ -4,6 +4,7 @@ import { CircleMinus, X } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
 import { IconButton, Spinner } from '../../shared/components/button.js';
+import { Checkbox } from '../../shared/components/form.js';
 import { fetchCounts } from '../api/queries.js';
 import type { Bucket, Counts } from '../contract.js';
 import { addCondition, hasCondition, removeCondition } from '../query/edit.js';
@@ -15,6 +16,7 @@ import { fieldNames } from './explorer-state.js';
 import { lookedAt } from './fields.js';
 import { toneOf } from './levels.js';
 import { entries } from './results.js';
+import { toggleShownField, view } from './view.js';
 
 const SHOWN = 6;
 const FIELDS_SHOWN = 12;
@@ -209,6 +211,11 @@ function FieldFacet({ path }: { path: string }) {
       <summary title={path}>{path}</summary>
       {isOpen && (
         <>
+          <Checkbox
+            label={texts.facets.show}
+            checked={view.value.shownFields.includes(path)}
+            onChange={() => toggleShownField(path)}
+          />
           {facet.value.error !== undefined && <p class="quiet">{messageOf(facet.value.error)}</p>}
           {facet.value.counts ? (
             <Values

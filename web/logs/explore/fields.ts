@@ -26,6 +26,18 @@ export function leafPaths(value: unknown, path = '', depth = 0): readonly string
   );
 }
 
+/** Scalars at a dotted path, as texts; names of members may have dots themselves. */
+export function valuesAt(value: unknown, path: string): readonly string[] {
+  if (path === '')
+    return isLeaf(value) ? [String(value)] : Array.isArray(value) ? value.flatMap((each) => valuesAt(each, '')) : [];
+  if (isLeaf(value)) return [];
+  if (Array.isArray(value)) return value.flatMap((each) => valuesAt(each, path));
+  return Object.entries(value as object).flatMap(([name, each]) => {
+    if (path === name) return valuesAt(each, '');
+    return path.startsWith(`${name}.`) ? valuesAt(each, path.slice(name.length + 1)) : [];
+  });
+}
+
 /** Fields by how many of the loaded records have them. */
 export function fieldsOf(entries: readonly Entry[]): readonly FieldName[] {
   const counts = new Map<string, number>();

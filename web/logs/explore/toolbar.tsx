@@ -1,6 +1,6 @@
 /** Above the records: how many match, live tail, order, link and download. */
 import { signal } from '@preact/signals';
-import { ArrowDownWideNarrow, ArrowUp, Download, Link, ListFilter, Pause, Play, Radio } from 'lucide-preact';
+import { ArrowDownWideNarrow, ArrowUp, Download, Link, ListFilter, Pause, Play, Radio, X } from 'lucide-preact';
 import { Button, IconButton, Spinner } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
@@ -11,7 +11,7 @@ import { matching, ranAt } from './explorer-state.js';
 import { dropped, held, isPaused, liveState, missedSome, setPaused } from './live.js';
 import { scrollToNewest } from './record-list.js';
 import { entries, state } from './results.js';
-import { change, shareAddress, view } from './view.js';
+import { change, shareAddress, toggleShownField, view } from './view.js';
 
 const isDownloading = signal(false);
 
@@ -36,6 +36,7 @@ export function Toolbar({ openFilters }: { openFilters: () => void }) {
         {state.value === 'loading' && <Spinner />}
         <Matching />
       </p>
+      <ShownFields />
       <span class="spacer" />
       {live ? <LiveState /> : null}
       <Button small icon={Radio} aria-pressed={live} onClick={toggleLive}>
@@ -79,6 +80,24 @@ export function Toolbar({ openFilters }: { openFilters: () => void }) {
     </div>
   );
 }
+
+/** Fields whose values are in the rows; a click takes one away. */
+const ShownFields = () => (
+  <>
+    {view.value.shownFields.map((path) => (
+      <button
+        key={path}
+        type="button"
+        class="tag shown-field-tag"
+        aria-label={texts.results.hideField(path)}
+        onClick={() => toggleShownField(path)}
+      >
+        {path}
+        <Icon of={X} />
+      </button>
+    ))}
+  </>
+);
 
 function Matching() {
   const loaded = entries.value.length;

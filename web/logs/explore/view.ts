@@ -12,9 +12,13 @@ export interface View {
   readonly live: boolean;
   /** Seconds between automatic refreshes; 0: none. */
   readonly refreshSeconds: number;
+  /** Paths of fields whose values are shown in the rows. */
+  readonly shownFields: readonly string[];
 }
 
 export const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
+
+const MAX_SHOWN_FIELDS = 8;
 
 export function viewFrom(query: URLSearchParams): View {
   const refresh = Number(query.get('refresh'));
@@ -23,18 +27,20 @@ export function viewFrom(query: URLSearchParams): View {
     range: rangeFrom(query),
     order: query.get('order') === 'asc' ? 'asc' : 'desc',
     live: query.get('live') === '1',
+    shownFields: [...new Set(query.getAll('show').filter(Boolean))].slice(0, MAX_SHOWN_FIELDS),
     refreshSeconds: (REFRESH_SECONDS as readonly number[]).includes(refresh) ? refresh : 0,
   };
 }
 
-export function viewHref({ text, range, order, live, refreshSeconds }: View): string {
-  return href([], {
+export function viewHref({ text, range, order, live, refreshSeconds, shownFields }: View): string {
+  const address = href([], {
     ...(text !== '' && { q: text }),
     ...rangeParameters(range),
     ...(order === 'asc' && { order }),
     ...(live && { live: '1' }),
     ...(refreshSeconds > 0 && { refresh: String(refreshSeconds) }),
   });
+  return address + shownFields.map((path) => `&show=${encodeURIComponent(path)}`).join('');
 }
 
 /** The view in the address. */
@@ -44,6 +50,14 @@ export const view = computed(() => viewFrom(route().query));
 export function change(changes: Partial<View>, { replace = false } = {}): void {
   const next = viewHref({ ...view.value, ...changes });
   navigate(next, { replace: replace || next === viewHref(view.value) });
+}
+
+/** Shows the values of a field in the rows, or no longer. */
+export function toggleShownField(path: string): void {
+  const { shownFields } = view.peek();
+  const isShown = shownFields.includes(path);
+  const next = isShown ? shownFields.filter((each) => each !== path) : [...shownFields, path].slice(-MAX_SHOWN_FIELDS);
+  change({ shownFields: next }, { replace: true });
 }
 
 /** Address of the view with its bounds fixed, so that others see the same records later. */

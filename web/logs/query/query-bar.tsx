@@ -31,8 +31,10 @@ export function QueryBar() {
   const isExpanded = isOpen && suggestions.length > 0;
 
   // Another address, by a click or the history, replaces what was typed.
+  const shownText = useRef(view.value.text);
   useEffect(() => {
-    draft.value = undefined;
+    if (shownText.current !== view.value.text) draft.value = undefined;
+    shownText.current = view.value.text;
   }, [view.value.text]);
 
   async function suggest() {

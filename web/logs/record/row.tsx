@@ -1,7 +1,9 @@
 /** A record as a row: time, level, producer, event and message. */
 import { entryTime } from '../api/queries.js';
 import type { Entry } from '../contract.js';
+import { valuesAt } from '../explore/fields.js';
 import { toneOf } from '../explore/levels.js';
+import { view } from '../explore/view.js';
 import { localDate, preciseTime } from '../time/range.js';
 
 interface RowProps {
@@ -37,8 +39,26 @@ export function Row({ entry, isOpen, showDate, tabIndex = 0, onClick, onFocus = 
       <span class="producer">{producerId}</span>
       <span class="message">
         {event !== null && event !== message && <span class="event">{event} </span>}
+        {view.value.shownFields.map((path) => (
+          <ShownField key={path} entry={entry} path={path} />
+        ))}
         {message.slice(0, MAX_SHOWN)}
       </span>
     </button>
+  );
+}
+
+const MAX_SHOWN_VALUE = 120;
+
+function ShownField({ entry: { data }, path }: { entry: Entry; path: string }) {
+  const values = valuesAt(data, path);
+  if (values.length === 0) return null;
+  return (
+    <>
+      <span class="shown-field">
+        <span class="quiet">{path}=</span>
+        {values.join(', ').slice(0, MAX_SHOWN_VALUE)}
+      </span>{' '}
+    </>
   );
 }

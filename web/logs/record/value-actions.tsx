@@ -1,8 +1,9 @@
-/** What can be done with a value: filter by it, exclude it, copy it. */
-import { CircleMinus, CirclePlus, Copy } from 'lucide-preact';
+/** What can be done with a value: filter by it, exclude it, show its field in all rows, copy it. */
+import { CircleMinus, CirclePlus, Copy, Pin } from 'lucide-preact';
 import { IconButton } from '../../shared/components/button.js';
 import { editQuery } from '../explore/draft.js';
 import { MAX_VALUE } from '../explore/facets.js';
+import { toggleShownField, view } from '../explore/view.js';
 import { addCondition } from '../query/edit.js';
 import type { Condition } from '../query/syntax.js';
 import { texts } from '../texts.js';
@@ -16,7 +17,7 @@ interface ValueActionsProps {
 }
 
 export function ValueActions({ condition, canExclude = true, isReachable = true }: ValueActionsProps) {
-  const { name, value } = condition;
+  const { kind, name, value } = condition;
   const isTooLong = value.length > MAX_VALUE;
   return (
     <span class="value-actions">
@@ -36,6 +37,16 @@ export function ValueActions({ condition, canExclude = true, isReachable = true 
           label={isTooLong ? texts.record.tooLong : texts.record.exclude(name, short(value))}
           disabled={isTooLong}
           onClick={() => editQuery((text) => addCondition(text, { ...condition, negated: true }))}
+        />
+      )}
+      {kind === 'field' && (
+        <IconButton
+          small
+          tabIndex={isReachable ? 0 : -1}
+          icon={Pin}
+          label={texts.record.show(name)}
+          pressed={view.value.shownFields.includes(name)}
+          onClick={() => toggleShownField(name)}
         />
       )}
       <IconButton
