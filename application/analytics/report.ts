@@ -1,7 +1,10 @@
 /** Builds reports from daily counts, so that the cost is independent of the number of hits. */
 
+import { type Filters, parseFilters } from '../../domain/analytics/combinations.js';
 import type { DaySummary } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
+import { createFilteredReport, type FilteredReport } from '../../domain/analytics/filtered-report.js';
+import type { SerializedList } from '../../domain/analytics/frequent-values.js';
 import { dayOf } from '../../domain/analytics/hit.js';
 import {
   buildReport,
@@ -36,6 +39,13 @@ export interface ReportDays {
 export interface DayReader {
   /** Returns summaries from `since` on, and lists for the days of the period. */
   read(instance: string, since: string, period: Pick<Period, 'start' | 'end'>): Promise<ReportDays>;
+  /** Visits the combinations of days in no order. Returns the oldest day of the site with data. */
+  readCombinations(
+    instance: string,
+    start: string,
+    end: string,
+    visit: (day: string, combinations: SerializedList) => void,
+  ): Promise<string | undefined>;
   /** Number of days of a site. */
   countDays(instance: string): Promise<number>;
   /** Number of days before one, over all sites. */
@@ -56,6 +66,8 @@ export type PeriodQuery =
   | { readonly start: string | undefined; readonly end: string | undefined };
 
 export interface ReportOptions {
+  /** JSON of the filters; see `parseFilters`. */
+  readonly filters?: string | undefined;
   /** Items per list. */
   readonly limit?: number | undefined;
   readonly seenByCaller?: Position | undefined;
@@ -85,15 +97,23 @@ export function createReports(ports: ReportPorts) {
     return periodBetween(query.start ?? '', query.end ?? '') ?? badPeriod;
   }
 
-  async function reportFor({ instance, createdAt }: Site, period: Period, now: number, limit: number): Promise<Report> {
-    const since = previousPeriod(period).start;
-    const { summaries, firstDay = '', lists, names } = await days.read(instance, since, period);
-    // Imported hits may be older than their site.
-    const firstDayWithData = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
+  /** Creates a check whether every day of the period before can have counts. */
+  async function completenessOf({ createdAt }: Site, since: string, now: number) {
     const retained = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
+    return (firstDay = '') => {
+      // Imported hits may be older than their site.
+      const firstDayWithData = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
+      return [firstDayWithData, ...retained].every((first) => first <= since);
+    };
+  }
+
+  async function reportFor(site: Site, period: Period, now: number, limit: number): Promise<Report> {
+    const since = previousPeriod(period).start;
+    const isComplete = await completenessOf(site, since, now);
+    const { summaries, firstDay, lists, names } = await days.read(site.instance, since, period);
     return runSliced(
       buildReport(period, {
-        isPreviousComplete: [firstDayWithData, ...retained].every((first) => first <= since),
+        isPreviousComplete: isComplete(firstDay),
         summaries: (day) => summaries.get(day),
         lists: (day) => lists.get(day),
         names,
@@ -102,7 +122,16 @@ export function createReports(ports: ReportPorts) {
     );
   }
 
-  return async (id: string, query: PeriodQuery, { limit = DEFAULT_ITEMS, seenByCaller }: ReportOptions = {}) => {
+  async function filteredReportFor(site: Site, period: Period, now: number, limit: number, filters: Filters) {
+    const since = previousPeriod(period).start;
+    const isComplete = await completenessOf(site, since, now);
+    const filtered = createFilteredReport(period, filters, limit);
+    const firstDay = await days.readCombinations(site.instance, since, period.end, filtered.add);
+    return filtered.report(isComplete(firstDay));
+  }
+
+  return async (id: string, query: PeriodQuery, options: ReportOptions = {}) => {
+    const { limit = DEFAULT_ITEMS, seenByCaller } = options;
     const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId], seenByCaller))(siteId);
@@ -110,9 +139,12 @@ export function createReports(ports: ReportPorts) {
     const now = clock.now();
     const period = periodOf(query, now);
     if (isRejection(period)) return period;
+    const filters = options.filters === undefined ? undefined : parseFilters(options.filters);
+    if (filters && isRejection(filters)) return filters;
     const lastWrite = projectionProgress.latestOf('analytics');
     const consistency = await awaitConsistent(projectionProgress, DAYS_MODEL, { lastAppend: lastWrite, seenByCaller });
-    const buildSiteReport = () => reportFor(site, period, now, limit);
+    const buildSiteReport = (): Promise<Report | FilteredReport> =>
+      filters ? filteredReportFor(site, period, now, limit, filters) : reportFor(site, period, now, limit);
     const report = await (period.days > LONG_REPORT_DAYS
       ? limitConcurrency(buildSiteReport, siteId)
       : buildSiteReport());

@@ -51,7 +51,7 @@ export const createImportBatchStore =
     // Unique event ids per attempt: the store would report repeated ids as newly appended.
     const attempt = ` ${randomUUID()}`;
     const eventContext = { ...context('analytics.past'), commandId: id, fingerprint };
-    const events = groupBySite(hits).map((each, index) => {
+    const events = groupBySiteAndHour(hits).map((each, index) => {
       const [{ site, at }] = each as [HistoricalHit];
       const visitors = each.flatMap((hit) => visitorIn(hit, today, hash) ?? []);
       const event = hitsCollected(
@@ -72,16 +72,19 @@ export const createImportBatchStore =
     return { isNew: false, fingerprint: first?.metadata.fingerprint ?? fingerprint };
   };
 
-/** Groups hits by site. */
-function groupBySite(hits: readonly HistoricalHit[]): HistoricalHit[][] {
-  const bySite = new Map<string, HistoricalHit[]>();
+/** Groups hits by site and hour, as an event has one time for all of its hits. */
+function groupBySiteAndHour(hits: readonly HistoricalHit[]): readonly HistoricalHit[][] {
+  const groups = new Map<string, HistoricalHit[]>();
   for (const hit of hits) {
-    const group = bySite.get(hit.site.instance);
+    const key = `${hit.site.instance} ${Math.floor(hit.at / HOUR_MS)}`;
+    const group = groups.get(key);
     if (group) group.push(hit);
-    else bySite.set(hit.site.instance, [hit]);
+    else groups.set(key, [hit]);
   }
-  return [...bySite.values()];
+  return [...groups.values()];
 }
+
+const HOUR_MS = 3_600_000;
 
 /** Mixes the day into the hash, so that visitors cannot be linked between days despite the shared key. */
 function visitorIn({ site, at, visitor }: HistoricalHit, today: string, hash: Digester | undefined) {

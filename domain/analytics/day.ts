@@ -1,5 +1,6 @@
 /** Counts of a site's day: totals, bounded lists of frequent values, and a sketch of unique visitors. */
 import type { Hit } from './catalog.js';
+import { combinationKey, type HitValues } from './combinations.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
 import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
 
@@ -15,6 +16,14 @@ export const LISTS = [
   'properties',
 ] as const;
 export type ListName = (typeof LISTS)[number];
+
+/** Lists of a day that are added up for reports: `hours` has the hits of each hour. */
+export const TALLIED_LISTS = [...LISTS, 'hours'] as const;
+export type TalliedList = (typeof TALLIED_LISTS)[number];
+
+/** All lists of a day: `combinations` has the hits by the combination of their values, for filtered reports. */
+export const STORED_LISTS = [...TALLIED_LISTS, 'combinations'] as const;
+export type StoredList = (typeof STORED_LISTS)[number];
 
 /** Bounds of a day's list of frequent values. Values come from strangers, so their total length is bounded too. */
 export const BOUNDS: Bounds = { values: 1000, characters: 96 * 1024 };
@@ -34,14 +43,14 @@ export interface DayCounts {
   pageviews: number;
   events: number;
   visitors: Sketch;
-  readonly lists: { readonly [list in ListName]: FrequentValues };
+  readonly lists: { readonly [list in StoredList]: FrequentValues };
   /** Lists changed since this set was last cleared. */
-  readonly changed: Set<ListName>;
+  readonly changed: Set<StoredList>;
 }
 
 const listsFrom = (serialized: SerializedDay['lists']) =>
   Object.fromEntries(
-    LISTS.map((list) => [list, createFrequentValues(BOUNDS, serialized[list])]),
+    STORED_LISTS.map((list) => [list, createFrequentValues(BOUNDS, serialized[list])]),
   ) as unknown as DayCounts['lists'];
 
 export const emptyDay = (): DayCounts => ({
@@ -54,28 +63,50 @@ export const emptyDay = (): DayCounts => ({
 
 /**
  * Adds hits and visitors to a day. Pages and direct visits count page views, events count by name, all other lists count
- * every hit. Unrecognized user agents count as `(unknown)`.
+ * every hit. Unrecognized user agents count as `(unknown)`. `collectedAt`: Unix ms.
  */
-export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[]): void {
+export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[], collectedAt: number): void {
+  const hour = hourOf(collectedAt);
   for (const hit of hits) {
-    const { event, path, referrer, campaign, browser, os, device, country, properties = [] } = hit;
-    if (event === undefined) day.pageviews++;
+    const values = valuesOf(hit);
+    const isView = values.events === null;
+    if (isView) day.pageviews++;
     else day.events++;
-    addValue(day, 'pages', event === undefined ? path : undefined);
-    addValue(day, 'events', event);
-    addValue(day, 'referrers', referrer ?? (event === undefined ? DIRECT : undefined));
-    addValue(day, 'browsers', browser ?? UNKNOWN);
-    addValue(day, 'os', os ?? UNKNOWN);
-    addValue(day, 'devices', device ?? UNKNOWN);
-    addValue(day, 'countries', country);
-    if (campaign) addValue(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
-    for (const { name, value } of properties) addValue(day, 'properties', JSON.stringify([event, name, value]));
+    for (const list of VALUE_LISTS) addValue(day, list, list === 'pages' && !isView ? null : values[list]);
+    for (const { name, value } of hit.properties ?? [])
+      addValue(day, 'properties', JSON.stringify([hit.event, name, value]));
+    addValue(day, 'hours', hourKey(hour, isView));
+    addValue(day, 'combinations', combinationKey(values));
   }
   if (visitors.length > 0) day.visitors = addVisitors(day.visitors, visitors);
 }
 
-function addValue({ lists, changed }: DayCounts, list: ListName, value: string | undefined): void {
-  if (value === undefined) return;
+const VALUE_LISTS = ['pages', 'events', 'referrers', 'campaigns', 'browsers', 'os', 'devices', 'countries'] as const;
+
+function valuesOf({ event, path, referrer, campaign, browser, os, device, country }: Hit): HitValues {
+  return {
+    pages: path,
+    events: event ?? null,
+    referrers: referrer ?? (event === undefined ? DIRECT : null),
+    campaigns: campaign ? JSON.stringify([campaign.source, campaign.medium, campaign.campaign]) : null,
+    browsers: browser ?? UNKNOWN,
+    os: os ?? UNKNOWN,
+    devices: device ?? UNKNOWN,
+    countries: country ?? null,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+export const HOURS = 24;
+
+/** Hour of an instant's UTC day. */
+const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS) % HOURS;
+
+/** Value of the list `hours`. */
+export const hourKey = (hour: number, isView: boolean): string => `${hour} ${isView ? 'view' : 'event'}`;
+
+function addValue({ lists, changed }: DayCounts, list: StoredList, value: string | null): void {
+  if (value === null) return;
   changed.add(list);
   lists[list].add(value);
 }
@@ -88,7 +119,7 @@ export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummar
 
 /** JSON form of a day. Lists are serialized one by one, as most are unchanged by a write. */
 export interface SerializedDay extends SerializedHead {
-  readonly lists: { readonly [list in ListName]?: SerializedList };
+  readonly lists: { readonly [list in StoredList]?: SerializedList };
 }
 
 export interface SerializedHead {
@@ -109,11 +140,11 @@ export const serializeHead = ({ pageviews, events, visitors }: DayCounts): Seria
       : { ranks: Array.from(visitors.registers, (rank) => String.fromCharCode(RANK_ZERO + rank)).join('') },
 });
 
-export const serializeDayList = ({ lists }: DayCounts, list: ListName): SerializedList => lists[list].serialize();
+export const serializeDayList = ({ lists }: DayCounts, list: StoredList): SerializedList => lists[list].serialize();
 
 export const serializeDay = (day: DayCounts): SerializedDay => ({
   ...serializeHead(day),
-  lists: Object.fromEntries(LISTS.map((list) => [list, serializeDayList(day, list)])),
+  lists: Object.fromEntries(STORED_LISTS.map((list) => [list, serializeDayList(day, list)])),
 });
 
 export function deserializeDay({ pageviews, events, visitors, lists }: SerializedDay): DayCounts {

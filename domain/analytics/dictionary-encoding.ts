@@ -1,5 +1,5 @@
 /** Dictionary encoding of daily lists: each name is stored once per site, and days are summed by number. */
-import { LISTS, type ListName } from './day.js';
+import { TALLIED_LISTS, type TalliedList } from './day.js';
 import type { SerializedList } from './frequent-values.js';
 
 /** Bidirectional dictionary of a list's names and their numbers. */
@@ -9,7 +9,7 @@ export interface Names {
 }
 
 /** Dictionaries of all lists of a site; grows as lists are encoded. */
-export type SiteNames = { readonly [list in ListName]: Names };
+export type SiteNames = { readonly [list in TalliedList]: Names };
 
 /** An encoded list of a day: name numbers and, at the same indexes, their counts. */
 export interface Tally {
@@ -17,10 +17,10 @@ export interface Tally {
   readonly counts: Float64Array;
 }
 
-export type DayLists = { readonly [list in ListName]?: Tally };
+export type DayLists = { readonly [list in TalliedList]?: Tally };
 
 export const emptyNames = (): SiteNames =>
-  Object.fromEntries(LISTS.map((list) => [list, { all: [], numbers: new Map() }])) as unknown as SiteNames;
+  Object.fromEntries(TALLIED_LISTS.map((list) => [list, { all: [], numbers: new Map() }])) as unknown as SiteNames;
 
 export function encodeTally({ all, numbers }: Names, list: SerializedList): Tally {
   const [names, counts] = [new Uint32Array(list.length), new Float64Array(list.length)];

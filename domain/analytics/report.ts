@@ -1,5 +1,5 @@
 /** Builds the report of a period from daily counts. */
-import { type DaySummary, LISTS, type ListName } from './day.js';
+import { type DaySummary, HOURS, hourKey, LISTS, type ListName } from './day.js';
 import type { DayLists, Names, SiteNames, Tally } from './dictionary-encoding.js';
 import { OTHER } from './frequent-values.js';
 import { dayOf } from './hit.js';
@@ -57,6 +57,7 @@ export function* buildReport(period: Period, counts: Counts) {
     totals,
     comparison: { previous, delta: deltaOf(totals, previous) },
     series: days.map((date) => ({ date, ...(summaries(date) ?? NO_COUNTS) })),
+    ...(days.length === 1 && { hours: hoursOf(lists(period.start)?.hours, names.hours) }),
     pages: namedCounts('pages'),
     events: namedCounts('events'),
     referrers: namedCounts('referrers'),
@@ -82,6 +83,15 @@ export function* buildReport(period: Period, counts: Counts) {
 
 export type Report = ReturnType<typeof buildReport> extends Steps<infer Result> ? Result : never;
 
+/** Counts of the 24 hours of a day. */
+function hoursOf(tally: Tally | undefined, { all }: Names) {
+  const counts = new Map(Array.from(tally?.names ?? [], (name, index) => [all[name], tally?.counts[index]]));
+  return Array.from({ length: HOURS }, (_, hour) => ({
+    pageviews: counts.get(hourKey(hour, true)) ?? 0,
+    events: counts.get(hourKey(hour, false)) ?? 0,
+  }));
+}
+
 function totalsOf(days: readonly string[], summaries: ByDay<DaySummary>): DaySummary {
   const sum = (metric: keyof DaySummary) => days.reduce((all, day) => all + (summaries(day)?.[metric] ?? 0), 0);
   return { pageviews: sum('pageviews'), events: sum('events'), uniques: sum('uniques') };
@@ -91,15 +101,18 @@ interface Previous extends DaySummary {
   readonly complete: boolean;
 }
 
-/** Whole percent; 0 if both are zero, null if the previous period is zero or incomplete. */
 function deltaOf(current: DaySummary, previous: Previous) {
-  const percentOf = (metric: keyof DaySummary) => {
-    if (!previous.complete) return null;
-    if (previous[metric] === 0) return current[metric] === 0 ? 0 : null;
-    return Math.round(((current[metric] - previous[metric]) / previous[metric]) * 100);
-  };
-  const [pageviews, events, uniques] = METRICS.map(percentOf);
+  const [pageviews, events, uniques] = METRICS.map((metric) =>
+    percentChange(current[metric], previous[metric], previous.complete),
+  );
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
+}
+
+/** Whole percent; 0 if both are zero, null if the previous count is zero or incomplete. */
+export function percentChange(current: number, previous: number, isComplete: boolean): number | null {
+  if (!isComplete) return null;
+  if (previous === 0) return current === 0 ? 0 : null;
+  return Math.round(((current - previous) / previous) * 100);
 }
 
 /** `byDay`: counts by day index, undefined for none; only of the first items. */
@@ -163,7 +176,7 @@ function* byDayOf(
   return lines;
 }
 
-function campaignOf(key: string) {
+export function campaignOf(key: string) {
   const [source = '', medium = '', campaign = ''] = partsOf(key) as readonly string[];
   return { source, medium, campaign };
 }

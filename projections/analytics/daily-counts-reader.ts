@@ -1,6 +1,6 @@
 /** Reads daily counts for reports and caches decrypted days, as past days rarely change. */
 import { LRUCache } from 'lru-cache';
-import type { Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { DayReader, ReportDays } from '../../application/analytics/report.js';
 import { createYielder } from '../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../application/ports/index.js';
@@ -10,6 +10,7 @@ import { assertBuildExists } from '../kernel/index.js';
 import {
   DAYS,
   type DayRow,
+  decryptCombinations,
   decryptSummary,
   decryptTallies,
   estimateNamesBytes,
@@ -68,12 +69,12 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const invalidationsBefore = invalidations;
         const yieldIfDue = createYielder();
         const site = cachedSites.get(instance)?.site ?? { names: emptyNames(), days: new Map() };
-        const [summaryRows, oldest] = await Promise.all([
+        const [summaryRows, firstDay] = await Promise.all([
           rows
             .find({ site: instance, day: { $gte: since, $lte: end } })
             .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
             .toArray(),
-          rows.find({ site: instance }).sort({ day: 1 }).limit(1).project<Pick<DayRow, 'day'>>({ day: 1 }).next(),
+          firstDayOf(rows, instance),
         ]);
         const days = new Map<string, DecryptedDay>();
         const missingIds: string[] = [];
@@ -103,7 +104,20 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const summaries = new Map(Array.from(days, ([day, { summary }]) => [day, summary]));
         const lists = new Map<string, DayLists>();
         for (const [day, each] of days) if (day >= start && each.lists) lists.set(day, each.lists);
-        return { summaries, firstDay: oldest?.day, lists, names: site.names };
+        return { summaries, firstDay, lists, names: site.names };
+      }),
+
+    readCombinations: (instance, start, end, visit) =>
+      readFromBuild(async (rows) => {
+        const yieldIfDue = createYielder();
+        const found = rows
+          .find({ site: instance, day: { $gte: start, $lte: end } })
+          .project<Pick<DayRow, 'site' | 'day' | 'lists'>>({ site: 1, day: 1, 'lists.combinations': 1 });
+        for await (const row of found) {
+          visit(row.day, await decryptCombinations(vault, row));
+          await yieldIfDue();
+        }
+        return firstDayOf(rows, instance);
       }),
 
     countDays: (instance) => readFromBuild((rows) => rows.countDocuments({ site: instance })),
@@ -118,8 +132,14 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
   };
 }
 
-/** Excludes the visitor sketch, which reports do not need. */
-const WITH_LISTS = { projection: { counts: 0 } };
+/** Excludes the visitor sketch and the combinations, which unfiltered reports do not need. */
+const WITH_LISTS = { projection: { counts: 0, 'lists.combinations': 0 } };
+
+/** Oldest day of a site with data. */
+async function firstDayOf(rows: Collection<DayRow>, instance: string): Promise<string | undefined> {
+  const found = rows.find({ site: instance }).sort({ day: 1 }).limit(1);
+  return (await found.project<Pick<DayRow, 'day'>>({ day: 1 }).next())?.day;
+}
 
 const estimateSiteBytes = ({ names, days }: CachedSite): number =>
   [...days.values()].reduce(

@@ -10,12 +10,13 @@ import {
   type DaySummary,
   deserializeDay,
   emptyDay,
-  type ListName,
   type SerializedHead,
+  type StoredList,
   serializeDay,
   serializeDayList,
   serializeHead,
   summaryOf,
+  type TalliedList,
 } from '../../domain/analytics/day.js';
 import { type DayLists, encodeTally, type SiteNames, type Tally } from '../../domain/analytics/dictionary-encoding.js';
 import type { SerializedList } from '../../domain/analytics/frequent-values.js';
@@ -37,7 +38,7 @@ const CACHE_BYTES = 24 * 1024 * 1024;
 /** Milliseconds that events are collected, as every write replaces whole lists. */
 export const DEBOUNCE_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 3, debounceMs: DEBOUNCE_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 4, debounceMs: DEBOUNCE_MS, open, scan };
 
 type CountEvent = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
@@ -72,7 +73,7 @@ async function open(build: Build): Promise<Apply> {
   }
 
   async function countHits(event: Hits) {
-    const { instance, day, secret } = event.data;
+    const { instance, day, collectedAt, secret } = event.data;
     const decrypted = (await vault.open(siteSubject({ instance }), secret)) as
       | HitsCollected['data']['secret']
       | undefined;
@@ -80,7 +81,7 @@ async function open(build: Build): Promise<Apply> {
     if (!decrypted) return;
     const cachedDay = await loadDay(instance, day);
     if (event.position <= cachedDay.at) return;
-    count(cachedDay.counts, decrypted.hits, decrypted.visitors);
+    count(cachedDay.counts, decrypted.hits, decrypted.visitors, collectedAt);
     cachedDay.at = event.position;
     dirty.set(dayId(instance, day), { cachedDay, event });
   }
@@ -173,7 +174,7 @@ export interface DayRow extends Row {
   readonly summary: string;
   readonly counts: string;
   /** Encrypted one by one, so that only changed lists are written. */
-  readonly lists?: { readonly [list in ListName]?: string };
+  readonly lists?: { readonly [list in StoredList]?: string };
 }
 
 export const dayId = (instance: string, day: string): string => `${instance}:${day}`;
@@ -191,15 +192,15 @@ export async function decryptCounts(
 ): Promise<DayCounts | undefined> {
   const subject = siteSubject({ instance: site });
   const head = (await vault.open(subject, counts)) as SerializedHead | undefined;
-  const serialized: { [list in ListName]?: SerializedList } = {};
+  const serialized: { [list in StoredList]?: SerializedList } = {};
   for (const [list, ciphertext] of Object.entries(lists)) {
-    serialized[list as ListName] = ((await vault.open(subject, ciphertext)) ?? []) as SerializedList;
+    serialized[list as StoredList] = ((await vault.open(subject, ciphertext)) ?? []) as SerializedList;
     await yieldIfDue();
   }
   return head && deserializeDay({ ...head, lists: serialized });
 }
 
-/** Decrypts the lists of a day for reports; empty if the site is deleted. */
+/** Decrypts the lists of a day that reports add up; empty if the site is deleted. */
 export async function decryptTallies(
   vault: Vault,
   { site, lists = {} }: Pick<DayRow, 'site' | 'lists'>,
@@ -207,14 +208,21 @@ export async function decryptTallies(
   yieldIfDue: () => Promise<void> | undefined,
 ): Promise<DayLists> {
   const subject = siteSubject({ instance: site });
-  const all: { [list in ListName]?: Tally } = {};
-  for (const [list, ciphertext] of Object.entries(lists) as [ListName, string][]) {
+  const all: { [list in TalliedList]?: Tally } = {};
+  const { combinations: _, ...tallied } = lists;
+  for (const [list, ciphertext] of Object.entries(tallied) as [TalliedList, string][]) {
     const serialized = (await vault.open(subject, ciphertext)) as SerializedList | undefined;
     if (serialized) all[list] = encodeTally(names[list], serialized);
     await yieldIfDue();
   }
   return all;
 }
+
+/** Decrypts the combinations of a day; empty if there are none or the site is deleted. */
+export const decryptCombinations = async (vault: Vault, { site, lists }: Pick<DayRow, 'site' | 'lists'>) =>
+  lists?.combinations === undefined
+    ? []
+    : (((await vault.open(siteSubject({ instance: site }), lists.combinations)) ?? []) as SerializedList);
 
 /** Estimated memory per list entry (without its text), per exactly counted visitor, and per day. */
 const VALUE_BYTES = 140;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { ReportDays } from '../../application/analytics/report.js';
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { type DayCounts, LISTS, type ListName, serializeDayList } from '../../domain/analytics/day.js';
+import { type DayCounts, type ListName, serializeDayList, TALLIED_LISTS } from '../../domain/analytics/day.js';
 import { type DayLists, emptyNames, encodeTally } from '../../domain/analytics/dictionary-encoding.js';
 import type { SiteFields, SitesCommand } from '../../domain/analytics/sites.js';
 
@@ -48,7 +48,7 @@ export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
     Array.from(days, ([day, counts]) => [
       day,
       Object.fromEntries(
-        LISTS.map((list) => [list, encodeTally(names[list], serializeDayList(counts, list))]),
+        TALLIED_LISTS.map((list) => [list, encodeTally(names[list], serializeDayList(counts, list))]),
       ) as DayLists,
     ]),
   );

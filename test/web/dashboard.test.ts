@@ -152,9 +152,9 @@ describe('dashboard', function () {
     expect(await chart.getAttribute('aria-valuenow')).to.equal('30');
 
     // Selects a line for one page, and another metric, without a mouse.
-    await button(page, '/a').focus();
+    await button(page, 'Show /a in the chart').focus();
     await page.keyboard.press('Enter');
-    expect(await button(page, '/a').getAttribute('aria-pressed')).to.equal('true');
+    expect(await button(page, 'Show /a in the chart').getAttribute('aria-pressed')).to.equal('true');
     await button(page, /^Visitors/).focus();
     await page.keyboard.press('Enter');
     const both = page.getByRole('slider', { name: 'Visitors by day, with /a' });

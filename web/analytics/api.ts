@@ -1,6 +1,6 @@
 /** Requests to the service, authenticated by session cookie or by admin token. */
 import { ApiError, createHttp, type RequestOptions } from '../shared/api/http.js';
-import type { Attempt, CleanupResult, Privacy, Report, Site, User } from './contract.js';
+import type { Attempt, CleanupResult, Filters, Privacy, Report, Site, User } from './contract.js';
 import type { Period } from './period.js';
 import { adminToken, endSession } from './session.js';
 import { signInTexts, texts } from './texts.js';
@@ -45,6 +45,17 @@ const authenticated = <Answer>(answer: Promise<Answer>): Promise<Answer> =>
     throw error;
   });
 
+interface ReportOptions {
+  /** Most rows of each list. */
+  readonly limit?: number;
+  readonly filters?: Filters;
+  readonly signal?: AbortSignal;
+}
+
+/** Parameter of the service, and of the page's address; undefined without filters. */
+export const filterQuery = (filters: Filters): string | undefined =>
+  Object.keys(filters).length > 0 ? JSON.stringify(filters) : undefined;
+
 const sitePath = (id: string) => `api/sites/${encodeURIComponent(id)}`;
 const me = () => request<{ readonly user: User }>('GET', 'api/auth/me');
 
@@ -69,10 +80,12 @@ export const api = {
     authenticated(
       request<{ readonly attempts: readonly Attempt[] }>('GET', 'api/collect-attempts', { query: { site } }),
     ),
-  /** `limit`: most rows of each list. */
-  report: (site: string, period: Period, { signal, limit }: { signal?: AbortSignal; limit?: number } = {}) =>
+  report: (site: string, period: Period, { signal, limit, filters = {} }: ReportOptions = {}) =>
     authenticated(
-      request<Report>('GET', 'api/report', { query: { site, ...period, limit }, ...(signal && { signal }) }),
+      request<Report>('GET', 'api/report', {
+        query: { site, ...period, limit, filters: filterQuery(filters) },
+        ...(signal && { signal }),
+      }),
     ),
   cleanup: () => authenticated(request<CleanupResult>('POST', 'api/cleanup', { body: {} })),
   /** Opens the live stream, resuming after an event id. */

@@ -20,7 +20,12 @@ export interface Privacy {
 
 export const METRICS = ['pageviews', 'uniques', 'events'] as const;
 export type Metric = (typeof METRICS)[number];
-export type Metrics = { readonly [metric in Metric]: number };
+/** `uniques` is null in filtered reports: visitors are not kept by their hits. */
+export interface Metrics {
+  readonly pageviews: number;
+  readonly events: number;
+  readonly uniques: number | null;
+}
 
 export interface NamedCount {
   readonly name: string;
@@ -37,6 +42,11 @@ export type ListName =
   | 'devices'
   | 'countries'
   | 'properties';
+
+export type FilterName = Exclude<ListName, 'properties'>;
+
+/** Wanted values by list; a campaign is its source, medium and name. */
+export type Filters = { readonly [list in FilterName]?: string | readonly string[] };
 
 export interface Trend {
   readonly category: string;
@@ -61,7 +71,7 @@ export interface Report {
   };
   readonly series: readonly Day[];
   /** The 24 hours of a period of one day, in UTC. */
-  readonly hours?: readonly Metrics[];
+  readonly hours?: readonly Omit<Metrics, 'uniques'>[];
   readonly pages: readonly NamedCount[];
   readonly events: readonly NamedCount[];
   readonly referrers: readonly NamedCount[];
@@ -82,6 +92,10 @@ export interface Report {
     readonly count: number;
   }[];
   readonly trends: readonly Trend[];
+  /** Of filtered reports: what could not be filtered. */
+  readonly notKept?: readonly string[];
+  /** Of filtered reports: hits in combinations of values that were too rare to be listed. */
+  readonly unlisted?: number;
 }
 
 export interface Attempt {

@@ -170,6 +170,8 @@ export const reportTexts = {
   nothing: 'No hits in this period.',
   totals: 'Totals',
   inPrevious: (days: number) => `in the previous ${days === 1 ? 'day' : pluralize(days, 'day')}`,
+  notKept: 'Not kept with filters',
+  wholeDayBefore: (count: string) => `${count} on the whole day before`,
   incomplete: (count: string, period: string) => `${count} ${period} (incomplete)`,
   noneEither: (period: string) => `none ${period} either`,
   change: (percent: number | null, count: string, period: string) =>
@@ -189,7 +191,7 @@ export const chartTexts = {
   comparison: 'Previous period',
   hideTrend: (label: string) => `Hide ${label}`,
   save: 'Days as CSV',
-  highest: (text: string) => `Highest on ${text}`,
+  highest: (text: string, resolution: string) => `Highest ${resolution === 'hour' ? 'at' : 'on'} ${text}`,
   previously: (value: string, previous: string) => `${value} (previously ${previous})`,
   point: (label: string, isUnfinished: boolean, values: readonly string[]) =>
     `${label}${isUnfinished ? ', so far' : ''}: ${values.join(', ')}`,
@@ -198,12 +200,15 @@ export const chartTexts = {
   uniques: 'Visitors are distinguished for one day only; a period shows the sum of its days.',
   keys: 'The arrow keys go from point to point.',
   table: 'As a table',
+  notKept: '–',
   tableLabel: 'Values as a table',
   point1: { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' },
 } as const;
 
 export const listTexts = {
   none: 'None in this period',
+  notKept: 'Not kept with filters: properties are counted by event only.',
+  filterBy: (label: string) => `Filter by ${label}`,
   noValue: '(none)',
   all: 'Show all',
   allOf: (title: string) => `All: ${title}`,
@@ -214,6 +219,14 @@ export const listTexts = {
   matches: (count: number) => pluralize(count, 'row'),
   share: (percent: string) => `${percent} %`,
   groups: { pages: 'Pages', sources: 'Sources', devices: 'Visitors', events: 'Events' },
+} as const;
+
+export const filterTexts = {
+  title: 'Filters',
+  remove: (list: string, value: string) => `Remove the filter ${list}: ${value}`,
+  removeAll: 'Remove all',
+  unlisted: (count: number) =>
+    `${pluralize(count, 'hit')} in rare combinations of values cannot be filtered and are not included.`,
 } as const;
 
 export const overviewTexts = {

@@ -35,7 +35,10 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
       'count page views, events count by name, other lists count both. The list of a day keeps its 1000 most frequent ' +
       'values (fewer if they exceed 98304 characters together), each with the hits counted since it entered the list; all ' +
       'other hits count as `(other)`, the last item. Page views without a referrer, or from the own domains, count as ' +
-      '`(direct)`; unrecognized user agents as `(unknown)`.',
+      '`(direct)`; unrecognized user agents as `(unknown)`. `hours` is there for a single day. With `filters`, the report ' +
+      'is built from the 1000 most frequent combinations of values of each day; `unlisted` counts the hits in others. ' +
+      'What is not kept by combination is named in `notKept`, and null or empty. Pages then count the events that are ' +
+      'filtered by.',
     query: object(
       { site },
       {
@@ -49,15 +52,23 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
           default: DEFAULT_ITEMS,
           description: 'Items per list; `trends` are of the first ten',
         },
+        filters: {
+          type: 'string',
+          maxLength: 4096,
+          description:
+            'JSON object of values by list, such as `{"pages":"/pricing","browsers":"Firefox"}`: counts only hits with all ' +
+            'of these values. A campaign is an array of source, medium and campaign.',
+        },
       },
     ),
     answers: {
       200: { description: 'The report', schema: reportAnswer },
       404: { description: 'Site not found' },
     },
-    handle: ({ query: { site, days, start, end, limit }, ifPosition }) =>
+    handle: ({ query: { site, days, start, end, limit, filters }, ifPosition }) =>
       reports(site, start === undefined && end === undefined ? { days } : { start, end }, {
         limit,
+        filters,
         seenByCaller: ifPosition,
       }),
   });

@@ -1,4 +1,5 @@
 /** JSON Schemas of analytics requests and responses. */
+import { NOT_KEPT } from '../../../domain/analytics/filtered-report.js';
 import { payload, REASONS } from '../../../domain/analytics/hit.js';
 import { SITE_LIMITS } from '../../../domain/analytics/site-fields.js';
 import { object, type Schema } from '../../../domain/shared/index.js';
@@ -132,11 +133,15 @@ export const verifyAnswer = object({
 
 const count = { type: 'integer' } as const;
 const day = { type: 'string', format: 'date' } as const;
-const metrics = { pageviews: count, events: count, uniques: count } as const;
+const metrics = {
+  pageviews: count,
+  events: count,
+  uniques: { type: ['integer', 'null'], description: 'Null with `filters`, as visitors are not kept by their hits' },
+} as const;
 const change = { type: ['integer', 'null'] } as const;
 const namedCounts = list(object({ name: text, count }));
 
-export const reportAnswer = object({
+const reportFields = {
   site: text,
   generatedAt: { type: 'string', format: 'date-time' },
   range: object({ days: count, start: day, end: day }),
@@ -171,6 +176,16 @@ export const reportAnswer = object({
       values: list(object({ date: day, count })),
     }),
   ),
+} as const;
+
+export const reportAnswer = object(reportFields, {
+  hours: {
+    ...list(object({ pageviews: count, events: count })),
+    description: 'The 24 hours of a period of one day, in UTC',
+  },
+  filters: { type: 'object', description: 'The filters; a campaign is the JSON of its parts' },
+  notKept: { ...list({ enum: NOT_KEPT }), description: 'Parts that cannot be filtered' },
+  unlisted: { ...count, description: 'Hits of the period in combinations that were too rare to be listed' },
 });
 
 export const cleanupAnswer = object({

@@ -20,7 +20,7 @@ const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentio
     } as unknown as SiteDirectory,
     retention: async () => ({ before }),
     retentionDays,
-    days: { read, countDays: async () => 0, countBefore: async () => 0 },
+    days: { read, readCombinations: async () => undefined, countDays: async () => 0, countBefore: async () => 0 },
     projectionProgress: {
       latestOf: () => 0n,
       latest: () => 0n,

@@ -70,7 +70,7 @@ describe('a computed report', () => {
           const counts = days.has(day)
             ? deserializeDay(JSON.parse(JSON.stringify(serializeDay(days.get(day)!))))
             : emptyDay();
-          count(counts, [hit], [`${visitor}`.padStart(16, '0')]);
+          count(counts, [hit], [`${visitor}`.padStart(16, '0')], NOW);
           days.set(day, counts);
         }
         const result = report(days);
@@ -124,6 +124,7 @@ describe('a computed report', () => {
         counts,
         Array.from({ length: views }, () => ({ path: '/' })),
         [],
+        NOW,
       );
       return counts;
     };
@@ -149,10 +150,27 @@ describe('a computed report', () => {
       });
   });
 
+  it('has the hours of a single day', () => {
+    const counts = emptyDay();
+    const at = (hour: number) => Date.UTC(2026, 10, 22, hour, 59);
+    count(counts, [{ path: '/' }, { path: '/', event: 'buy' }], [], at(0));
+    count(counts, [{ path: '/' }], [], at(0));
+    count(counts, [{ path: '/' }], [], at(23));
+    const days = new Map([['2026-11-22', deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts))))]]);
+    const { hours = [] } = report(days, lastDays(1, NOW));
+    expect(hours).to.have.lengthOf(24);
+    expect([hours[0], hours[1], hours[23]]).to.deep.equal([
+      { pageviews: 2, events: 1 },
+      { pageviews: 0, events: 0 },
+      { pageviews: 1, events: 0 },
+    ]);
+    expect(report(days)).not.to.have.property('hours');
+  });
+
   it('lists the top twenty, ties ordered by name, and ten trends', () => {
     const counts = emptyDay();
-    for (let n = 0; n < 30; n++) count(counts, [{ path: `/${String(n).padStart(2, '0')}` }], []);
-    count(counts, [{ path: '/29' }], []);
+    for (let n = 0; n < 30; n++) count(counts, [{ path: `/${String(n).padStart(2, '0')}` }], [], NOW);
+    count(counts, [{ path: '/29' }], [], NOW);
     const { pages, trends } = report(new Map([['2026-11-22', counts]]));
     expect(pages.map(({ name }) => name)).to.deep.equal([
       '/29',
@@ -168,7 +186,7 @@ describe('a computed report', () => {
   const views = (path: string, times = 1): Hit[] => Array.from({ length: times }, () => ({ path }));
   const dayOf = (...hits: readonly Hit[]) => {
     const counts = emptyDay();
-    count(counts, hits, []);
+    count(counts, hits, [], NOW);
     return counts;
   };
 
@@ -247,14 +265,14 @@ describe('a computed report', () => {
     let counts = emptyDay();
     const long = (n: number) => `/${n}/${'x'.repeat(290)}`;
     for (let n = 0; n < 900; n++) {
-      count(counts, [{ path: long(n) }], []);
+      count(counts, [{ path: long(n) }], [], NOW);
       if (n % 100 === 99) counts = deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts))));
     }
     const written = counts.lists.pages.serialize();
     const characters = written.flatMap(([name]) => (name === OTHER ? [] : name)).join('').length;
     expect(characters).to.be.within(BOUNDS.characters - 300, BOUNDS.characters);
     expect(written.reduce((sum, [, times]) => sum + times, 0)).to.equal(900);
-    count(counts, views('/real', 10), []);
+    count(counts, views('/real', 10), [], NOW);
     expect(report(new Map([['2026-11-22', counts]])).pages[0]).to.deep.equal({ name: '/real', count: 10 });
   });
 
@@ -264,7 +282,7 @@ describe('a computed report', () => {
       { length: 5000 },
       (_, n) => Math.imul(n, 0x9e3779b1).toString(16).slice(-8).padStart(8, '0') + n.toString(16).padStart(8, '0'),
     );
-    count(counts, [], visitors);
+    count(counts, [], visitors, NOW);
     expect(deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts)))).visitors).to.deep.equal(counts.visitors);
   });
 });

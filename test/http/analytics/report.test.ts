@@ -197,6 +197,32 @@ describe('analytics report', function () {
       await when('GET', `/api/report?site=${id}&${wrong}`, asAdmin()).thenRefused(400);
   });
 
+  it('counts only hits with the wanted values, and has the hours of a day', async () => {
+    const id = await site();
+    const campaign = { utm_source: 'news', utm_medium: 'mail' };
+    await collect([
+      { site: id, path: '/a', referrer: 'https://one.example/', campaign },
+      { site: id, path: '/a', event: 'buy' },
+      { site: id, path: '/b' },
+    ]);
+    const filtered = (filters: object, more = '') =>
+      report(id, `&days=1${more}&filters=${encodeURIComponent(JSON.stringify(filters))}`);
+    const ofPage = await filtered({ pages: '/a' });
+    expect(ofPage.totals).to.deep.equal({ pageviews: 1, events: 1, uniques: null });
+    expect(ofPage.referrers).to.deep.equal([{ name: 'https://one.example', count: 1 }]);
+    expect(ofPage.events).to.deep.equal([{ name: 'buy', count: 1 }]);
+    expect(ofPage).to.deep.include({ filters: { pages: '/a' }, unlisted: 0, properties: [], trends: [] });
+    expect(ofPage.notKept).to.include('uniques');
+    expect((await filtered({ campaigns: ['news', 'mail', ''] })).pages).to.deep.equal([{ name: '/a', count: 1 }]);
+    expect((await filtered({ pages: '/b', events: 'buy' })).totals.events).to.equal(0);
+    await when('GET', `/api/report?site=${id}&filters=pages`, asAdmin()).thenRefused(400, { error: /filters/ });
+
+    const { hours } = await report(id, '&days=1');
+    const sum = (metric: string) =>
+      hours.reduce((all: number, hour: { [name: string]: number }) => all + hour[metric]!, 0);
+    expect([hours.length, sum('pageviews'), sum('events')]).to.deep.equal([24, 2, 1]);
+  });
+
   it('requires an existing site and the admin token', async () => {
     const id = await site();
     await when('GET', '/api/report', asAdmin()).thenRefused(400, { error: /^site / });

@@ -1,5 +1,5 @@
 /** Groups the hours or days of a report into the points of a chart: hours, days, weeks (from Monday) or months, in UTC. */
-import type { Metric, Report } from '../contract.js';
+import type { Metric, Metrics, Report } from '../contract.js';
 import { day, dayAt, hour, instantOf, longDay, longMonth } from '../formatting.js';
 import { periodTexts } from '../texts.js';
 
@@ -26,18 +26,27 @@ export interface Bucket {
   readonly isPartial: boolean;
   /** Whether it is not over. */
   readonly isUnfinished: boolean;
+  /** Whether it has not begun. */
+  readonly isFuture: boolean;
 }
 
-/** Resolutions to choose from. */
-export function resolutionsOf({ range, hours }: Pick<Report, 'range' | 'hours'>): readonly Resolution[] {
-  if (range.days === 1) return hours ? ['hour'] : ['day'];
+/** Resolutions to choose from. Visitors are counted by day only. */
+export function resolutionsOf(
+  { range, hours }: Pick<Report, 'range' | 'hours'>,
+  metric: Metric,
+): readonly Resolution[] {
+  if (range.days === 1) return hours && metric !== 'uniques' ? ['hour'] : ['day'];
   if (range.days < MIN_BY_WEEK) return ['day'];
   return range.days < MIN_BY_MONTH ? ['day', 'week'] : ['day', 'week', 'month'];
 }
 
 /** The chosen resolution if the period allows it, else the one that suits its length. */
-export function resolutionFor(report: Pick<Report, 'range' | 'hours'>, chosen: Resolution | undefined): Resolution {
-  const allowed = resolutionsOf(report);
+export function resolutionFor(
+  report: Pick<Report, 'range' | 'hours'>,
+  metric: Metric,
+  chosen: Resolution | undefined,
+): Resolution {
+  const allowed = resolutionsOf(report, metric);
   if (chosen && allowed.includes(chosen)) return chosen;
   if (report.range.days <= MAX_BY_DAY) return allowed[0] ?? 'day';
   return report.range.days <= MAX_BY_WEEK ? 'week' : 'month';
@@ -75,7 +84,15 @@ export function bucketsOf({ range, series, hours }: Report, resolution: Resoluti
     const isUnfinished = instantOf(lastDate) + DAY_MS > now || (end > now && lastDate === dayAt(now));
     const isWhole = instantOf(date) === start && instantOf(lastDate) + DAY_MS === end;
     const label = labelOf(date, lastDate, isWhole || isUnfinished, resolution);
-    buckets.push({ start, label, first, last, isPartial: !isWhole || isUnfinished, isUnfinished });
+    buckets.push({
+      start,
+      label,
+      first,
+      last,
+      isPartial: !isWhole || isUnfinished,
+      isUnfinished,
+      isFuture: start > now,
+    });
     first = last + 1;
   }
   return buckets;
@@ -84,15 +101,23 @@ export function bucketsOf({ range, series, hours }: Report, resolution: Resoluti
 function hoursOf(date: string, count: number, now: number): readonly Bucket[] {
   return Array.from({ length: count }, (_, index) => {
     const start = instantOf(date) + index * HOUR_MS;
-    const isUnfinished = start + HOUR_MS > now;
-    return { start, label: hour(start), first: index, last: index, isPartial: isUnfinished, isUnfinished };
+    const isFuture = start > now;
+    const isUnfinished = !isFuture && start + HOUR_MS > now;
+    return { start, label: hour(start), first: index, last: index, isPartial: isUnfinished, isUnfinished, isFuture };
   });
 }
 
-/** Values of a metric, by hour or by day. */
-export const valuesOf = ({ series, hours }: Report, metric: Metric, resolution: Resolution): readonly number[] =>
-  (resolution === 'hour' && hours ? hours : series).map((each) => each[metric] ?? 0);
+/** Values of a metric, by hour or by day; undefined if it is not kept so. */
+export function valuesOf(
+  { series, hours }: Report,
+  metric: Metric,
+  resolution: Resolution,
+): readonly number[] | undefined {
+  const values: readonly Partial<Metrics>[] = resolution === 'hour' && hours ? hours : series;
+  const found = values.flatMap((each) => each[metric] ?? []);
+  return found.length === values.length ? found : undefined;
+}
 
 /** Adds up values by bucket. */
-export const sumsOf = (buckets: readonly Bucket[], values: readonly number[]): readonly number[] =>
+export const sumsOf = (buckets: readonly Bucket[], values: readonly number[] = []): readonly number[] =>
   buckets.map(({ first, last }) => values.slice(first, last + 1).reduce((sum, value) => sum + value, 0));

@@ -53,8 +53,9 @@ export function linesOf({ previous, trend }: ChartData): readonly LineKind[] {
 /** Columns of uPlot; the segments beside a partial point are a line of their own, as they are dashed. */
 export function columnsOf({ buckets, line: { values }, previous, trend }: ChartData): AlignedData {
   const isPartial = (index: number) => buckets[index]?.isPartial === true;
-  const finished = values.map((value, index) => (isPartial(index) ? null : value));
-  const unfinished = values.map((value, index) =>
+  const known = values.map((value, index) => (buckets[index]?.isFuture ? null : value));
+  const finished = known.map((value, index) => (isPartial(index) ? null : value));
+  const unfinished = known.map((value, index) =>
     isPartial(index - 1) || isPartial(index) || isPartial(index + 1) ? value : null,
   );
   return [

@@ -61,7 +61,9 @@ export function Chart({ data }: { data: ChartData }) {
   return (
     <>
       <p id="readout">
-        {cursor === undefined ? chartTexts.highest(pointText(data, highestPoint(data))) : pointText(data, shown)}
+        {cursor === undefined
+          ? chartTexts.highest(pointText(data, highestPoint(data)), data.resolution)
+          : pointText(data, shown)}
       </p>
       <div
         ref={container}

@@ -90,7 +90,7 @@ function SiteCard({ site }: { site: Site }) {
             {(['pageviews', 'uniques'] as const).map((metric) => (
               <div key={metric}>
                 <dt class="quiet">{METRIC_NAMES[metric]}</dt>
-                <dd>{number(report.totals[metric])}</dd>
+                <dd>{number(report.totals[metric] ?? 0)}</dd>
               </div>
             ))}
           </dl>

@@ -4,6 +4,7 @@ import { Dialog } from '../../shared/components/dialog.js';
 import { VirtualList } from '../../shared/components/virtual-list.js';
 import { Loaded, useLoad } from '../../shared/use-load.js';
 import type { Report } from '../contract.js';
+import type { ShownReport } from '../state/report.js';
 import { listTexts, texts } from '../texts.js';
 import { fullReport } from './full-report.js';
 import { ListRow } from './list-row.js';
@@ -13,24 +14,29 @@ const ROW_PX = 36;
 
 interface AllRowsProps {
   readonly list: ListOf;
-  readonly site: string;
-  readonly shown: Report;
+  readonly current: ShownReport;
   readonly onClose: () => void;
 }
 
-export function AllRows({ list, site, shown, onClose }: AllRowsProps) {
-  const { start, end } = shown.range;
-  const report = useLoad((signal) => fullReport(site, shown, signal), [site, start, end]);
+export function AllRows({ list, current, onClose }: AllRowsProps) {
+  const { start, end } = current.report.range;
+  const report = useLoad((signal) => fullReport(current, signal), [current.site, start, end]);
   return (
     <Dialog title={list.title} onClose={onClose} closeLabel={texts.close} wide>
       <Loaded of={report} loadingLabel={texts.loading} retryLabel={texts.tryAgain}>
-        {(full) => <SearchedRows list={list} report={full} />}
+        {(full) => <SearchedRows list={list} report={full} onFilter={onClose} />}
       </Loaded>
     </Dialog>
   );
 }
 
-function SearchedRows({ list, report }: { list: ListOf; report: Report }) {
+interface SearchedRowsProps {
+  readonly list: ListOf;
+  readonly report: Report;
+  readonly onFilter: () => void;
+}
+
+function SearchedRows({ list, report, onFilter }: SearchedRowsProps) {
   const [text, setText] = useState('');
   const items = useMemo(() => itemsOf(list, report), [list, report]);
   const wanted = text.trim().toLowerCase();
@@ -55,7 +61,11 @@ function SearchedRows({ list, report }: { list: ListOf; report: Report }) {
         estimate={() => ROW_PX}
         row={(index) => {
           const item = found[index];
-          return item && <ListRow item={item} whole={list.whole(report)} element="div" />;
+          return (
+            item && (
+              <ListRow list={list.name} item={item} whole={list.whole(report)} element="div" onFilter={onFilter} />
+            )
+          );
         }}
       />
     </div>

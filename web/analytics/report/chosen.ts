@@ -2,9 +2,15 @@
 import { signal } from '@preact/signals';
 import { stored } from '../../shared/storage.js';
 import type { Resolution } from '../chart/buckets.js';
-import type { Metric, Trend } from '../contract.js';
+import type { Metric, Report, Trend } from '../contract.js';
 
 export const metric = signal<Metric>('pageviews');
+
+/** The chosen metric if the report has it. */
+export function metricOf({ totals }: Report): Metric {
+  const kept = totals[metric.value] === null ? 'pageviews' : metric.value;
+  return kept === 'pageviews' && totals.pageviews === 0 && totals.events > 0 ? 'events' : kept;
+}
 
 /** The line of a list's row; matched with each report by category and label. */
 export const trend = signal<Pick<Trend, 'category' | 'label'> | undefined>(undefined);

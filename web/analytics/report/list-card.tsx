@@ -7,24 +7,33 @@ import { Tabs } from '../../shared/components/tabs.js';
 import { toast } from '../../shared/components/toasts.js';
 import { csvOf, download } from '../../shared/csv.js';
 import type { Report } from '../contract.js';
+import type { ShownReport } from '../state/report.js';
+import { site } from '../state/selection.js';
 import { listTexts } from '../texts.js';
 import { AllRows } from './all-rows.js';
 import { shownLists } from './chosen.js';
 import { fullReport } from './full-report.js';
 import { ListRow } from './list-row.js';
-import { fileName, itemsOf, type ListGroup, type ListOf } from './lists-of.js';
+import { countsOf, fileName, itemsOf, type ListGroup, type ListOf } from './lists-of.js';
 
 /** Rows of a card. */
 const ROWS = 9;
 
 interface ListCardProps {
   readonly group: ListGroup;
-  readonly site: string;
-  readonly report: Report;
+  readonly current: ShownReport;
 }
 
-export function ListCard({ group, site, report }: ListCardProps) {
-  const lists = group.lists.filter((list) => !list.isRare || list.rows(report).length > 0);
+/** Lists that few sites use are left out when they are empty. */
+function isShown(list: ListOf, report: Report): boolean {
+  if (!list.isRare || list.rows(report).length > 0) return true;
+  const hasProperties = (site.value?.allowedEventProperties.length ?? 0) > 0;
+  return list.name === 'properties' && report.notKept !== undefined && hasProperties;
+}
+
+export function ListCard({ group, current }: ListCardProps) {
+  const { report } = current;
+  const lists = group.lists.filter((list) => isShown(list, report));
   const [isOpen, setOpen] = useState(false);
   const list = lists.find(({ name }) => name === shownLists.value[group.id]) ?? lists[0];
   if (!list) return null;
@@ -50,23 +59,18 @@ export function ListCard({ group, site, report }: ListCardProps) {
         ) : (
           <h2 id={headId}>{title}</h2>
         )}
-        <span class="quiet counts">{list.counts}</span>
+        <span class="quiet counts">{countsOf(list, report)}</span>
         {items.length > 0 && (
-          <IconButton
-            small
-            icon={Download}
-            label={listTexts.csvOf(title)}
-            onClick={() => void save(list, site, report)}
-          />
+          <IconButton small icon={Download} label={listTexts.csvOf(title)} onClick={() => void save(list, current)} />
         )}
       </header>
       <div id={panelId} class="rows" {...(lists.length > 1 && { role: 'tabpanel', 'aria-labelledby': headId })}>
         {items.length === 0 ? (
-          <p class="quiet">{listTexts.none}</p>
+          <p class="quiet">{report.notKept?.includes(name) ? listTexts.notKept : listTexts.none}</p>
         ) : (
           <ol aria-labelledby={headId}>
             {items.slice(0, ROWS).map((item) => (
-              <ListRow key={item.key} item={item} whole={list.whole(report)} element="li" />
+              <ListRow key={item.key} list={name} item={item} whole={list.whole(report)} element="li" />
             ))}
           </ol>
         )}
@@ -76,16 +80,16 @@ export function ListCard({ group, site, report }: ListCardProps) {
           {listTexts.all}
         </Button>
       )}
-      {isOpen && <AllRows list={list} site={site} shown={report} onClose={() => setOpen(false)} />}
+      {isOpen && <AllRows list={list} current={current} onClose={() => setOpen(false)} />}
     </section>
   );
 }
 
 /** Saves all rows, not only those shown. */
-async function save(list: ListOf, site: string, report: Report): Promise<void> {
+async function save(list: ListOf, current: ShownReport): Promise<void> {
   try {
-    const all = await fullReport(site, report);
-    download(fileName(site, list.name, report), csvOf(list.headers, list.rows(all)));
+    const all = await fullReport(current);
+    download(fileName(current.site, list.name, current.report), csvOf(list.headers, list.rows(all)));
   } catch (error) {
     toast({ text: messageOf(error), tone: 'bad' });
   }

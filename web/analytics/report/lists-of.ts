@@ -1,8 +1,9 @@
 /** The lists of a report: how their rows are named, counted and saved. */
 import type { Cell } from '../../shared/csv.js';
-import type { ListName, NamedCount, Report, Trend } from '../contract.js';
+import type { FilterName, ListName, NamedCount, Report, Trend } from '../contract.js';
 import { country, siteOf } from '../formatting.js';
 import { listNames } from '../texts.js';
+import type { FilterValue } from './filters.js';
 
 /** A row: its columns, then its count. */
 export type Row = readonly [...what: readonly Cell[], count: number];
@@ -28,8 +29,13 @@ export interface ListOf {
 type SimpleListName = Exclude<ListName, 'campaigns' | 'properties'>;
 
 const allHits = ({ totals }: Report) => totals.pageviews + totals.events;
-const allViews = ({ totals }: Report) => totals.pageviews;
+/** Without page views, as when filtered by an event, pages count events. */
+const viewsOrEvents = ({ totals }: Report) => totals.pageviews || totals.events;
 const allEvents = ({ totals }: Report) => totals.events;
+
+/** Unit of a list's counts. */
+export const countsOf = ({ name, counts }: ListOf, { totals }: Report): string =>
+  name === 'pages' && totals.pageviews === 0 ? listNames.events.counts : counts;
 
 const simpleList = (name: SimpleListName, head: string, whole: ListOf['whole']): ListOf => ({
   name,
@@ -41,9 +47,9 @@ const simpleList = (name: SimpleListName, head: string, whole: ListOf['whole']):
 });
 
 const LISTS: { readonly [name in ListName]: ListOf } = {
-  pages: simpleList('pages', 'page', allViews),
+  pages: simpleList('pages', 'page', viewsOrEvents),
   // Mostly page views: the tracker sends the referrer with the first view only.
-  referrers: { ...simpleList('referrers', 'referrer', allViews), label: ([origin]) => siteOf(String(origin)) },
+  referrers: { ...simpleList('referrers', 'referrer', viewsOrEvents), label: ([origin]) => siteOf(String(origin)) },
   campaigns: {
     name: 'campaigns',
     ...listNames.campaigns,
@@ -94,6 +100,8 @@ export interface Item {
   /** Percent of the most frequent value, for its bar. */
   readonly bar: number;
   readonly trend: Trend | undefined;
+  /** Value that the report can be filtered by. */
+  readonly filter: FilterValue | undefined;
 }
 
 export function itemsOf(list: ListOf, report: Report): readonly Item[] {
@@ -108,10 +116,18 @@ export function itemsOf(list: ListOf, report: Report): readonly Item[] {
       label,
       count,
       bar: row[0] === OTHER ? 0 : (100 * count) / highest,
+      filter: filterOf(list, what),
       trend: report.trends.find((trend) => trend.category === list.name && trend.label === label),
     };
   });
 }
+
+function filterOf({ name }: ListOf, what: readonly Cell[]): FilterValue | undefined {
+  if (name === 'properties' || what[0] === OTHER) return undefined;
+  return name === 'campaigns' ? what.map(String) : String(what[0] ?? '');
+}
+
+export const labelOfFilter = (list: FilterName, value: FilterValue): string => LISTS[list].label([value].flat());
 
 /** Whether they are the same line, maybe of two reports. */
 export const isSameTrend = (

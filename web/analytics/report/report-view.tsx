@@ -8,6 +8,7 @@ import { listSites, listTrouble } from '../state/dashboard.js';
 import { hasHits, isBusy, loaded, trouble } from '../state/report.js';
 import { isInstallOpen } from '../state/selection.js';
 import { periodTexts, reportTexts, texts } from '../texts.js';
+import { FilterBar } from './filter-bar.js';
 import { ListCard } from './list-card.js';
 import { GROUPS } from './lists-of.js';
 import { PeriodPicker } from './period-picker.js';
@@ -15,7 +16,8 @@ import { SeriesCard } from './series-card.js';
 import { Totals } from './totals.js';
 
 export function ReportView({ site }: { site: Site }) {
-  const report = loaded.value?.site === site.id ? loaded.value.report : undefined;
+  const current = loaded.value?.site === site.id ? loaded.value : undefined;
+  const report = current?.report;
   const error = trouble.value || listTrouble.value;
   return (
     <main id="report" aria-busy={isBusy.value}>
@@ -34,6 +36,7 @@ export function ReportView({ site }: { site: Site }) {
       </header>
       {error && <Trouble text={error} />}
       {isInstallOpen.value && <Install key={site.id} site={site} />}
+      <FilterBar report={report} />
       {report && <Totals report={report} />}
       {report && !hasHits(report) && (
         <p id="nothing" class="card quiet">
@@ -41,13 +44,13 @@ export function ReportView({ site }: { site: Site }) {
         </p>
       )}
       <div id="pair">
-        {report && hasHits(report) && <SeriesCard site={site.id} report={report} />}
+        {current && hasHits(current.report) && <SeriesCard current={current} />}
         <LiveView />
       </div>
-      {report && hasHits(report) && (
+      {current && hasHits(current.report) && (
         <div id="lists">
           {GROUPS.map((group) => (
-            <ListCard key={group.id} group={group} site={site.id} report={report} />
+            <ListCard key={group.id} group={group} current={current} />
           ))}
         </div>
       )}

@@ -17,13 +17,14 @@ import type { ChartData } from '../chart/chart-data.js';
 import { METRICS, type Report, type Trend } from '../contract.js';
 import { number } from '../formatting.js';
 import { isComparable, previousOf } from '../state/previous.js';
+import type { ShownReport } from '../state/report.js';
 import { chartTexts, METRIC_NAMES, metricText } from '../texts.js';
-import { isCompared, isTableOpen, metric, resolution, toggleComparison, trend } from './chosen.js';
+import { isCompared, isTableOpen, metric, metricOf, resolution, toggleComparison, trend } from './chosen.js';
 import { fileName, isSameTrend } from './lists-of.js';
 
 function chartDataOf(report: Report, previous: Report | undefined, shownTrend: Trend | undefined): ChartData {
-  const chosen = metric.value;
-  const by = resolutionFor(report, resolution.value);
+  const chosen = metricOf(report);
+  const by = resolutionFor(report, chosen, resolution.value);
   const buckets = bucketsOf(report, by, Date.parse(report.generatedAt));
   return {
     resolution: by,
@@ -45,16 +46,17 @@ function chartDataOf(report: Report, previous: Report | undefined, shownTrend: T
   };
 }
 
-export function SeriesCard({ site, report }: { site: string; report: Report }) {
+export function SeriesCard({ current }: { current: ShownReport }) {
+  const { site, report } = current;
   const shownTrend = report.trends.find((each) => isSameTrend(trend.value, each));
-  const previous = isCompared.value && isComparable(report) ? previousOf(site, report) : undefined;
+  const previous = isCompared.value && isComparable(report) ? previousOf(current) : undefined;
   const data = useMemo(
     () => chartDataOf(report, previous, shownTrend),
     [report, previous, shownTrend, metric.value, resolution.value],
   );
 
   function save() {
-    const rows = report.series.map(({ date, pageviews, uniques, events }) => [date, pageviews, uniques, events]);
+    const rows = report.series.map(({ date, pageviews, uniques, events }) => [date, pageviews, uniques ?? '', events]);
     download(fileName(site, 'days', report), csvOf(['date', 'pageviews', 'uniques', 'events'], rows));
   }
   function hideTrend() {
@@ -82,7 +84,7 @@ export function SeriesCard({ site, report }: { site: string; report: Report }) {
       <Chart data={data} />
       <p id="chart-help" class="quiet">
         {chartTexts.help} {data.buckets.some(({ isUnfinished }) => isUnfinished) && chartTexts.unfinished}{' '}
-        {report.range.days > 1 && chartTexts.uniques} <span class="unseen">{chartTexts.keys}</span>
+        {report.range.days > 1 && !report.notKept && chartTexts.uniques} <span class="unseen">{chartTexts.keys}</span>
       </p>
       <ValueTable report={report} data={data} />
     </section>
@@ -90,7 +92,7 @@ export function SeriesCard({ site, report }: { site: string; report: Report }) {
 }
 
 function Resolutions({ report, shown }: { report: Report; shown: Resolution }) {
-  const all = resolutionsOf(report);
+  const all = resolutionsOf(report, metricOf(report));
   if (all.length < 2) return null;
   return (
     <fieldset class="segments small">
@@ -144,14 +146,17 @@ function ValueTable({ report, data: { buckets, resolution: by } }: { report: Rep
 }
 
 function ValueRows({ report, buckets, by }: { report: Report; buckets: readonly Bucket[]; by: Resolution }) {
-  const columns = METRICS.map((each) => sumsOf(buckets, valuesOf(report, each, by)));
+  const columns = METRICS.map((each) => {
+    const values = valuesOf(report, each, by);
+    return values && sumsOf(buckets, values);
+  });
   return (
     <tbody>
       {buckets.map(({ start, label }, index) => (
         <tr key={start}>
           <th scope="row">{label}</th>
           {columns.map((values, column) => (
-            <td key={METRICS[column]}>{number(values[index] ?? 0)}</td>
+            <td key={METRICS[column]}>{values ? number(values[index] ?? 0) : chartTexts.notKept}</td>
           ))}
         </tr>
       ))}

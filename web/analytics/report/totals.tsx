@@ -4,7 +4,7 @@ import { Icon } from '../../shared/components/icon.js';
 import { METRICS, type Metric, type Report } from '../contract.js';
 import { number } from '../formatting.js';
 import { METRIC_NAMES, reportTexts } from '../texts.js';
-import { metric } from './chosen.js';
+import { metric, metricOf } from './chosen.js';
 
 export function Totals({ report }: { report: Report }) {
   return (
@@ -20,21 +20,33 @@ function Tile({ of, report }: { of: Metric; report: Report }) {
   function choose() {
     metric.value = of;
   }
+  const total = report.totals[of];
+  if (total === null)
+    return (
+      <div class="tile">
+        {METRIC_NAMES[of]}
+        <span class="change">{reportTexts.notKept}</span>
+      </div>
+    );
   return (
-    <button type="button" class="tile" aria-pressed={metric.value === of} onClick={choose}>
+    <button type="button" class="tile" aria-pressed={metricOf(report) === of} onClick={choose}>
       {METRIC_NAMES[of]}
-      <strong>{number(report.totals[of])}</strong>
+      <strong>{number(total)}</strong>
       <Change of={of} report={report} />
     </button>
   );
 }
 
 /** How a total differs from that of the previous period. */
-export function Change({ of, report: { totals, comparison, range } }: { of: Metric; report: Report }) {
+export function Change({ of, report }: { of: Metric; report: Report }) {
+  const { totals, comparison, range, generatedAt } = report;
   const { previous, delta } = comparison;
   const [percent, period] = [delta[of], reportTexts.inPrevious(range.days)];
-  const count = number(previous[of]);
+  const count = number(previous[of] ?? 0);
   if (!previous.complete) return <span class="change">{reportTexts.incomplete(count, period)}</span>;
+  // Hours of today cannot be compared with a whole day.
+  if (range.days === 1 && generatedAt.startsWith(range.end))
+    return <span class="change">{reportTexts.wholeDayBefore(count)}</span>;
   if (totals[of] === 0 && previous[of] === 0) return <span class="change">{reportTexts.noneEither(period)}</span>;
   const direction = percent === null || percent > 0 ? 'up' : percent < 0 ? 'down' : '';
   return (

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { messageOf } from '../../shared/api/http.js';
 import { api } from '../api.js';
-import type { Site } from '../contract.js';
+import type { Filters, Site } from '../contract.js';
 import { followHits } from '../live/follow-hits.js';
 import * as live from '../live/live-state.js';
 import type { Period } from '../period.js';
@@ -11,6 +11,7 @@ import { signInTexts, siteTexts, texts } from '../texts.js';
 import { cancelRefresh, clearReport, loadReport, refreshSoon } from './report.js';
 import {
   closeDialog,
+  filters,
   isInstallOpen,
   note,
   period,
@@ -67,8 +68,16 @@ async function show(): Promise<void> {
 /** Shows a site of the list; undefined shows all. */
 export function selectSite(id: string | undefined): void {
   siteId.value = id;
+  filters.value = {};
   writeAddress({ push: true });
   void listSites(id);
+}
+
+/** Replaces the filters of the report. */
+export function selectFilters(wanted: Filters): void {
+  filters.value = wanted;
+  writeAddress({ push: true });
+  void loadReport();
 }
 
 export function selectPeriod(selected: Period): void {
@@ -89,6 +98,7 @@ export async function leaveSite(id: string, notice: string): Promise<void> {
   note.value = notice;
   closeDialog();
   siteId.value = undefined;
+  filters.value = {};
   stop();
   await listSites();
 }

@@ -2,9 +2,9 @@
 import { signal } from '@preact/signals';
 import { messageOf } from '../../shared/api/http.js';
 import { api } from '../api.js';
-import type { Report } from '../contract.js';
+import type { Filters, Report } from '../contract.js';
 import { watchMidnight } from './midnight.js';
-import { isInstallOpen, period, site, writeAddress } from './selection.js';
+import { filters, isInstallOpen, period, site, writeAddress } from './selection.js';
 
 /** Minimum time between refreshes while hits arrive. */
 const REFRESH_MS = 2000;
@@ -12,7 +12,14 @@ const REFRESH_MS = 2000;
 const REFRESH_FACTOR = 10;
 
 /** `site`: its id. Kept when a later request fails. */
-export const loaded = signal<{ readonly site: string; readonly report: Report } | undefined>(undefined);
+export const loaded = signal<ShownReport | undefined>(undefined);
+
+export interface ShownReport {
+  readonly site: string;
+  readonly report: Report;
+  readonly filters: Filters;
+}
+
 /** Why the last request failed. */
 export const trouble = signal('');
 /** Whether another report than the shown one is loading. */
@@ -34,17 +41,18 @@ export async function loadReport(kind: 'same' | 'other' | 'new' = 'other'): Prom
   loading.abort();
   loading = new AbortController();
   const { signal } = loading;
+  const wanted = filters.value;
   writeAddress();
   if (kind !== 'same') isBusy.value = true;
   const startedAt = performance.now();
   try {
-    const report = await api.report(id, period.value, { signal });
+    const report = await api.report(id, period.value, { signal, filters: wanted });
     if (signal.aborted) return;
     loadMs = performance.now() - startedAt;
     trouble.value = '';
-    loaded.value = { site: id, report };
+    loaded.value = { site: id, report, filters: wanted };
     countedAt(report.generatedAt);
-    if (kind === 'new' && isEmpty(report)) isInstallOpen.value = true;
+    if (kind === 'new' && isEmpty(report) && !report.notKept) isInstallOpen.value = true;
   } catch (error) {
     if (signal.aborted) return;
     trouble.value = messageOf(error);

@@ -1,6 +1,7 @@
 /** What is selected: site and period, both part of the address; and what is open. */
 import { computed, signal } from '@preact/signals';
-import type { Privacy, Site } from '../contract.js';
+import { filterQuery } from '../api.js';
+import type { Filters, Privacy, Site } from '../contract.js';
 import { isSamePeriod, type Period, periodOf } from '../period.js';
 
 /** Undefined until they are loaded. */
@@ -12,6 +13,7 @@ const addressed = () => new URLSearchParams(location.search);
 /** Id of the shown site; undefined for all sites. */
 export const siteId = signal<string | undefined>(addressed().get('site') ?? undefined);
 export const period = signal<Period>(periodOf(addressed()));
+export const filters = signal<Filters>(filtersOf(addressed()));
 
 export const site = computed(() => sites.value?.find(({ id }) => id === siteId.value));
 
@@ -26,16 +28,27 @@ export const closeDialog = (): void => {
 /** A notice that is shown until it is closed. */
 export const note = signal('');
 
+/** Reads the filters from URL parameters; none if they are damaged. The service checks them. */
+function filtersOf(query: URLSearchParams): Filters {
+  try {
+    return JSON.parse(query.get('filters') ?? '{}');
+  } catch {
+    return {};
+  }
+}
+
 /** `?site=shop&days=30` */
-export function addressOf(site: string | undefined, shown: Period): string {
+export function addressOf(site: string | undefined, shown: Period, wanted: Filters = {}): string {
   const query = new URLSearchParams({ ...(site !== undefined && { site }) });
   for (const [name, value] of Object.entries(shown)) query.set(name, String(value));
+  const filtered = filterQuery(wanted);
+  if (filtered !== undefined) query.set('filters', filtered);
   return `?${query}`;
 }
 
 /** Makes the address show the selection. `push`: as a new entry of the history. */
 export function writeAddress({ push = false } = {}): void {
-  const address = addressOf(siteId.value, period.value);
+  const address = addressOf(siteId.value, period.value, filters.value);
   if (address === location.search) return;
   if (push) history.pushState(null, '', address);
   else history.replaceState(null, '', address);
@@ -47,4 +60,5 @@ export function readAddress(): void {
   const shown = periodOf(query);
   siteId.value = query.get('site') ?? undefined;
   if (!isSamePeriod(shown, period.value)) period.value = shown;
+  filters.value = filtersOf(query);
 }

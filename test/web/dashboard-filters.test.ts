@@ -1,0 +1,116 @@
+/** The dashboard in a real browser: filters, the hours of a day, all sites at a glance, and typed text that is kept. */
+import { expect } from 'chai';
+import { FIREFOX, SAFARI } from '../support/analytics-node.js';
+import { accessible } from '../support/browser.js';
+import { button, noScroll, picture, says, showList, signInByToken, useDashboard } from './dashboard-page.js';
+
+const PHONE = { width: 390, height: 844 };
+
+describe('dashboard with filters', function () {
+  this.timeout(120_000);
+  const { analytics, open, openAt } = useDashboard();
+
+  async function visitedSite(): Promise<string> {
+    const site = await analytics.site({ allowedEventProperties: ['plan'] });
+    await analytics.collect(
+      [
+        { site, path: '/pricing', referrer: 'https://news.example/' },
+        { site, path: '/pricing', campaign: { utm_source: 'letter', utm_medium: 'mail' } },
+        { site, path: '/pricing', event: 'Buy', properties: { plan: 'pro' } },
+      ],
+      { 'user-agent': FIREFOX },
+    );
+    await analytics.collect([{ site, path: '/about' }], { 'user-agent': SAFARI });
+    return site;
+  }
+
+  it('filters by clicking rows, keeps filters in the address, and says what is not kept', async () => {
+    const site = await visitedSite();
+    const page = await openAt(site);
+    await says(page, '#totals', /Page views3.*Visitors2.*Events1/);
+    await button(page, '/pricing').click();
+    await says(page, '#totals', /Page views2.*VisitorsNot kept with filters.*Events1/);
+    const rows = (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
+    expect(await rows('browsers')).to.deep.equal(['Firefox100 %3']);
+    expect(await rows('events')).to.deep.equal(['Buy100 %1']);
+    await showList(page, 'Properties of events');
+    await says(page, '[aria-labelledby=list-properties]:is(section)', 'Not kept with filters');
+    await accessible(page);
+    await picture(page, 'filtered');
+
+    await showList(page, 'Campaigns');
+    await button(page, 'letter / mail').click();
+    await says(page, '#totals', /Page views1.*Events0/);
+    await page.reload();
+    await says(page, '#totals', /Page views1.*Events0/);
+    await button(page, 'Remove the filter Campaigns: letter / mail').click();
+    await says(page, '#totals', /Page views2/);
+    await page.goBack();
+    await says(page, '#totals', /Page views1.*Events0/);
+    await button(page, 'Remove all').click();
+    await says(page, '#totals', /Visitors2/);
+    expect(page.url()).not.to.contain('filters');
+
+    // Pages of an event are where it happened.
+    await showList(page, 'Events');
+    await button(page, 'Buy').click();
+    await says(page, '#chart-title', 'Events by day');
+    expect(await rows('pages')).to.deep.equal(['/pricing100 %1']);
+  });
+
+  it('shows the hours of a day, also on a phone', async () => {
+    const site = await visitedSite();
+    const page = await openAt(site, { viewport: PHONE });
+    await page.getByText('Today', { exact: true }).click();
+    await page.locator('#chart[aria-valuemax="24"]').waitFor();
+    await says(page, '#chart-title', 'Page views by hour');
+    await says(page, '#readout', /^Highest at \d\d:00.*: 3 page views$/);
+    await noScroll(page);
+    await accessible(page);
+    await picture(page, 'hours-phone');
+    await button(page, /^Visitors/).click();
+    await says(page, '#chart-title', 'Visitors by day');
+    await button(page, 'Earlier period').click();
+    await says(page, '#nothing', 'No hits in this period');
+    expect(page.url()).to.match(/start=.*&end=/);
+    await button(page, 'Later period').click();
+    await page.waitForURL('**/*days=1');
+  });
+
+  it('shows all sites at a glance', async () => {
+    const [one, other] = [await visitedSite(), await analytics.site()];
+    const page = await open('/?days=7');
+    await signInByToken(page);
+    const card = (id: string) => page.locator('.site-card', { hasText: id });
+    await card(one)
+      .filter({ hasText: /Page views3Visitors2/ })
+      .waitFor();
+    await card(other)
+      .filter({ hasText: /Page views0/ })
+      .waitFor();
+    await accessible(page);
+    await noScroll(page);
+    await picture(page, 'overview');
+    await card(one).getByRole('link').click();
+    await says(page, '#name', one);
+    expect(page.url()).to.contain(`site=${one}&days=7`);
+    await page.goBack();
+    await card(other).waitFor();
+  });
+
+  it('keeps what was typed about a site until it is saved or cancelled', async () => {
+    const site = await analytics.site();
+    const page = await openAt(site);
+    await button(page, 'New site').click();
+    await page.getByLabel('Name').fill('Half of a na');
+    await page.getByLabel('Domains').fill('half.example');
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await button(page, 'New site').click();
+    expect(await page.getByLabel('Name').inputValue()).to.equal('Half of a na');
+    expect(await page.getByLabel('Domains').inputValue()).to.equal('half.example');
+    await button(page, 'Cancel').click();
+    await button(page, 'New site').click();
+    expect(await page.getByLabel('Name').inputValue()).to.equal('');
+  });
+});
