@@ -11,7 +11,7 @@ const MESSAGES = '**/channels/*/messages';
 
 describe('the chat page on a bad line', function () {
   this.timeout(120_000);
-  const { chat, as, channel, post, enter } = useWorkspaces();
+  const { chat, as, channel, post, enter, open } = useWorkspaces();
   let ada: Member;
   let bob: Member;
   before(async () => {
@@ -100,5 +100,42 @@ describe('the chat page on a bad line', function () {
     await message(page, 'changed').waitFor();
     await page.locator('.outgoing').waitFor({ state: 'detached' });
     await eventually(async () => (await contents(id)).join() === 'changed,missed,typed while away');
+  });
+
+  it('reads everything again when the service has forgotten what was missed', async () => {
+    const [id, other] = [await channel('gap'), await channel('gap too')];
+    const page = await enter(ada, `channels/${id}`);
+    await page.context().setOffline(true);
+    await post(bob, id, 'missed here');
+    await post(bob, other, 'missed there, @ada');
+    await as(bob, 'PUT', '/users/me', { userName: 'Bob the Second' });
+    let streams = 0;
+    await page.route('**/events', (route) =>
+      streams++ === 0
+        ? route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"RESET"}\n\n' })
+        : route.continue(),
+    );
+    await page.context().setOffline(false);
+    await message(page, 'missed here').getByText('Bob the Second').waitFor();
+    await placeLink(page, 'gap too').locator('.badge', { hasText: '1' }).waitFor();
+  });
+
+  it('shares what is read and what waits between the tabs of a browser', async () => {
+    const [id, other] = [await channel('tabs'), await channel('other tab')];
+    const page = await enter(ada, `channels/${id}`);
+    const second = await open(`${chat.base}/#/channels/${other}`, { context: page.context() });
+    await timeline(second).waitFor();
+    await breakPosts(page);
+    await write(page, 'from the first tab');
+    await message(page, 'from the first tab').getByText('Not sent yet').waitFor();
+    await post(bob, other, 'for both');
+    await message(second, 'for both').waitFor();
+    await placeLink(page, 'other tab').and(page.locator(':not(.unread)')).waitFor();
+    // A tab that is opened later sends what waits; it disappears from the first one.
+    const third = await open(`${chat.base}/#/channels/${id}`, { context: page.context() });
+    await message(third, 'from the first tab').waitFor();
+    await page.locator('.outgoing').waitFor({ state: 'detached' });
+    await message(page, 'from the first tab').waitFor();
+    expect(await contents(id)).to.deep.equal(['from the first tab']);
   });
 });

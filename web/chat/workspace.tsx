@@ -52,7 +52,7 @@ function Frame() {
     const state = store.state.peek();
     const last = lastPlace.get() ?? '';
     const known = state.channels.has(last) || state.conversations.has(last);
-    const first = known ? last : sortedChannels(state)[0]?.id;
+    const first = known ? last : sortedChannels(state.channels)[0]?.id;
     if (first !== undefined) show(first, {}, { replace: true });
   }, [placeId, isLoaded, isInSettings]);
 

@@ -16,7 +16,7 @@ interface MemberPickerProps {
 export function MemberPicker({ members, creatorId, onChange }: MemberPickerProps) {
   const { store } = useWorkspace();
   const [typed, setTyped] = useState('');
-  const people = ranked([...store.state.value.users.values()], typed, ({ userName }) => userName);
+  const people = ranked([...store.users.value.values()], typed, ({ userName }) => userName);
   function toggle(id: string) {
     onChange(members.includes(id) ? members.filter((each) => each !== id) : [...members, id]);
   }

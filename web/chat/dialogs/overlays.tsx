@@ -16,7 +16,7 @@ export function Overlays() {
   const close = () => {
     overlay.value = undefined;
   };
-  const { channels } = store.state.value;
+  const channels = store.channels.value;
   switch (shown?.kind) {
     case 'switcher':
       return <Switcher onClose={close} />;

@@ -44,7 +44,7 @@ function targetsOf({ store, marks, user }: Workspace, peopleOnly: boolean): read
 
 /** Everyone else, those with a conversation first. */
 function peopleOf(state: ChatState, ownId: string) {
-  const known = sortedConversations(state).flatMap(({ id, otherUser }) => {
+  const known = sortedConversations(state.conversations).flatMap(({ id, otherUser }) => {
     const user = state.users.get(otherUser.id);
     return user ? [{ id, userId: user.id, name: user.userName }] : [];
   });

@@ -22,7 +22,7 @@ const MAX_LENGTH = 400;
 export function MessageCard({ message, place, words = [], onOpen }: MessageCardProps) {
   const { store } = useWorkspace();
   const { author, createdAt, content, threadId } = message;
-  const name = nameOf(store.state.value, author);
+  const name = nameOf(store.users.value, author);
   const text = plainText(content) || texts.sentFile;
   return (
     <button type="button" class="message-card" onClick={onOpen}>

@@ -17,7 +17,7 @@ const RANK = { online: 0, away: 1, offline: 2 };
 export function PeoplePanel({ placeId }: { placeId: string }) {
   const workspace = useWorkspace();
   const { store, overlay } = workspace;
-  const { channels, users, presence } = store.state.value;
+  const [channels, users, presence] = [store.channels.value, store.users.value, store.presence.value];
   const channel = channels.get(placeId);
   if (!channel) return null;
   const rank = ({ id }: User) => RANK[presence.get(id)?.status ?? 'offline'];

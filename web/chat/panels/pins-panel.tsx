@@ -17,7 +17,9 @@ export function PinsPanel({ placeId }: { placeId: string }) {
     setError(undefined);
     actions.loadPins(placeId).catch(setError);
   }
-  useEffect(load, [placeId]);
+  useEffect(() => {
+    if (!pins) load();
+  }, [placeId, !pins]);
   return (
     <PanelFrame title={texts.pins}>
       <div class="panel-content">

@@ -157,18 +157,18 @@ interface FilterFieldsProps {
 
 function FilterFields({ filters, placeId, onChange }: FilterFieldsProps) {
   const workspace = useWorkspace();
-  const state = workspace.store.state.value;
+  const { users, channels, conversations } = workspace.store;
   const set = (name: keyof Filters) => (event: { readonly currentTarget: { readonly value: string } }) =>
     onChange({ ...filters, [name]: event.currentTarget.value });
-  const people = [...state.users.values()].sort((a, b) => a.userName.localeCompare(b.userName));
+  const people = [...users.value.values()].sort((a, b) => a.userName.localeCompare(b.userName));
   const current = placeId === undefined ? undefined : placeName(workspace, placeId);
   return (
     <div class="search-filters">
       <SelectField label={texts.filterPlace} value={filters.place} onChange={set('place')}>
         <option value="">{texts.anywhere}</option>
         {placeId !== undefined && current !== undefined && <option value={placeId}>{texts.hereOption(current)}</option>}
-        {sortedChannels(state).map(({ id, name }) => id !== placeId && <option value={id}>#{name}</option>)}
-        {sortedConversations(state).map(
+        {sortedChannels(channels.value).map(({ id, name }) => id !== placeId && <option value={id}>#{name}</option>)}
+        {sortedConversations(conversations.value).map(
           ({ id, otherUser }) => id !== placeId && <option value={id}>{texts.withPerson(otherUser.userName)}</option>,
         )}
       </SelectField>

@@ -14,7 +14,7 @@ import { StatusDot } from './status-dot.js';
 export function OwnMenu() {
   const workspace = useWorkspace();
   const { store, user } = workspace;
-  const name = store.state.value.users.get(user.id)?.userName ?? user.userName;
+  const name = store.users.value.get(user.id)?.userName ?? user.userName;
   return (
     <footer class="own">
       <Menu label={texts.ownMenu} placement="top-start" items={() => entriesOf(workspace)}>

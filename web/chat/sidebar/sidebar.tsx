@@ -16,7 +16,6 @@ import { StatusDot } from './status-dot.js';
 
 export function Sidebar() {
   const { store, overlay, isSidebarOpen } = useWorkspace();
-  const state = store.state.value;
   const isOpen = isSidebarOpen.value;
   const element = useRef<HTMLElement>(null);
   const close = () => {
@@ -33,7 +32,7 @@ export function Sidebar() {
       {isOpen && <div class="sidebar-shade" aria-hidden="true" onClick={close} />}
       <nav ref={element} class={`sidebar${isOpen ? ' open' : ''}`} aria-label={texts.sidebar}>
         <header class="sidebar-header">
-          <strong>{state.serverName || texts.appName}</strong>
+          <strong>{store.serverName.value || texts.appName}</strong>
           <span class="sidebar-button">
             <IconButton small icon={X} label={texts.hideSidebar} onClick={close} />
           </span>
@@ -50,12 +49,12 @@ export function Sidebar() {
           onClick={(event) => event.target instanceof Element && event.target.closest('a') && close()}
         >
           <Section title={texts.channels} addLabel={texts.newChannel} onAdd={open('new-channel')}>
-            {sortedChannels(state).map((channel) => (
+            {sortedChannels(store.channels.value).map((channel) => (
               <ChannelLink key={channel.id} channel={channel} />
             ))}
           </Section>
           <Section title={texts.directMessages} addLabel={texts.newDirect} onAdd={open('new-direct')}>
-            {sortedConversations(state).map((conversation) => (
+            {sortedConversations(store.conversations.value).map((conversation) => (
               <ConversationLink key={conversation.id} conversation={conversation} />
             ))}
           </Section>
@@ -122,6 +121,6 @@ const ChannelLink = ({ channel: { id, name, isPrivate } }: { channel: Channel })
 
 function ConversationLink({ conversation: { id, otherUser } }: { conversation: Conversation }) {
   const { store } = useWorkspace();
-  const name = store.state.value.users.get(otherUser.id)?.userName ?? otherUser.userName;
+  const name = store.users.value.get(otherUser.id)?.userName ?? otherUser.userName;
   return <PlaceLink placeId={id} name={name} icon={<StatusDot userId={otherUser.id} />} />;
 }

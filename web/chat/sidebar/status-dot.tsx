@@ -4,7 +4,7 @@ import { useWorkspace } from '../workspace/context.js';
 
 export function StatusDot({ userId }: { userId: string }) {
   const { store } = useWorkspace();
-  const status = store.state.value.presence.get(userId)?.status ?? 'offline';
+  const status = store.presence.value.get(userId)?.status ?? 'offline';
   return (
     <span class={`status-dot ${status}`} role="img" aria-label={texts.status[status]} title={texts.status[status]} />
   );

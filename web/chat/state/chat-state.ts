@@ -58,13 +58,13 @@ export const withTimeline = (state: ChatState, key: string, timeline: Timeline):
 export const isDirect = (placeId: string): boolean => placeId.startsWith('dm:');
 
 /** Name of a user as it is now, or as it was on the message when the user has been removed. */
-export const nameOf = (state: ChatState, author: { readonly id: string; readonly userName: string }): string =>
-  state.users.get(author.id)?.userName ?? author.userName;
+export const nameOf = (users: ById<User>, author: { readonly id: string; readonly userName: string }): string =>
+  users.get(author.id)?.userName ?? author.userName;
 
 /** Channels by name. */
-export const sortedChannels = (state: ChatState): readonly Channel[] =>
-  [...state.channels.values()].sort((a, b) => a.name.localeCompare(b.name));
+export const sortedChannels = (channels: ById<Channel>): readonly Channel[] =>
+  [...channels.values()].sort((a, b) => a.name.localeCompare(b.name));
 
 /** Conversations, last active first. */
-export const sortedConversations = (state: ChatState): readonly Conversation[] =>
-  [...state.conversations.values()].sort((a, b) => (b.lastMessageAt ?? b.createdAt) - (a.lastMessageAt ?? a.createdAt));
+export const sortedConversations = (conversations: ById<Conversation>): readonly Conversation[] =>
+  [...conversations.values()].sort((a, b) => (b.lastMessageAt ?? b.createdAt) - (a.lastMessageAt ?? a.createdAt));

@@ -16,7 +16,7 @@ export function Announcer() {
         if (!isMessage && event.type !== 'NEW_THREAD_REPLY') return;
         const { author, channelId, content } = event.payload;
         if (author.id === user.id || view.peek().placeId !== channelId) return;
-        setText(texts.announced(nameOf(store.state.peek(), author), plainText(content) || texts.sentFile));
+        setText(texts.announced(nameOf(store.users.peek(), author), plainText(content) || texts.sentFile));
       }),
     [],
   );

@@ -31,7 +31,7 @@ export function MessageRow({ message, isFirst, isParent = false }: MessageRowPro
   const isActive = useComputed(() => active.value === id).value;
   const isEditing = useComputed(() => editing.value === id).value;
   const isFlashed = useComputed(() => flash.value === id).value;
-  const name = nameOf(store.state.value, author);
+  const name = nameOf(store.users.value, author);
   const isForUser = author.id !== user.id && isMentioned(message, user.id);
 
   function activate() {
@@ -102,7 +102,7 @@ function ThreadSummary({ message: { id, threadMeta } }: { message: Message }) {
   const { replyCount, lastReplyAt, lastReplyBy, participants } = threadMeta;
   const isNew =
     lastReplyBy.id !== user.id && participants.includes(user.id) && lastReplyAt > readUpTo(marks.marks.value, id);
-  const { users } = store.state.value;
+  const users = store.users.value;
   return (
     <button type="button" class="thread-summary" onClick={() => showPanel({ kind: 'thread', parentId: id })}>
       <span class="faces">

@@ -1,13 +1,13 @@
 /** The content of a message with its marks. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Message } from '../contract.js';
-import type { ChatState } from '../state/chat-state.js';
+import type { Message, User } from '../contract.js';
+import type { ById } from '../state/chat-state.js';
 import { type Block, type MentionNames, parseContent, type Span } from '../state/format.js';
 import { useWorkspace } from '../workspace/context.js';
 
 /** Lower-case names of those that a message mentions. */
-export function mentionNames({ users }: ChatState, mentions: readonly string[]): MentionNames {
+export function mentionNames(users: ById<User>, mentions: readonly string[]): MentionNames {
   const names = new Map<string, string>();
   for (const id of mentions) {
     const name = id.startsWith('@') ? id.slice(1) : users.get(id)?.userName;
@@ -27,9 +27,9 @@ interface MessageTextProps {
 export function MessageText({ message, children }: MessageTextProps) {
   const { store, user } = useWorkspace();
   const { content, mentions } = message;
-  const { users } = store.state.value;
+  const users = store.users.value;
   const blocks = useMemo(
-    () => parseContent(content, mentionNames(store.state.peek(), mentions)),
+    () => parseContent(content, mentionNames(users, mentions)),
     [content, mentions, mentions.length > 0 && users],
   );
   return (

@@ -15,7 +15,7 @@ import { Quote } from './quote.js';
 export function OutgoingRow({ outgoing, isFirst }: { outgoing: Outgoing; isFirst: boolean }) {
   const { user, store, sending } = useWorkspace();
   const { key, placeId, threadId, content, writtenAt, quotedMessageId, status, error } = outgoing;
-  const name = store.state.value.users.get(user.id)?.userName ?? user.userName;
+  const name = store.users.value.get(user.id)?.userName ?? user.userName;
   return (
     <article class={`message outgoing${isFirst ? ' first' : ''}`}>
       {isFirst ? <Avatar id={user.id} name={name} /> : <span class="side-time" />}

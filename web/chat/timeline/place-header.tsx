@@ -12,9 +12,8 @@ import { type Panel, showPanel, view } from '../workspace/view.js';
 export function PlaceHeader({ placeId, name }: { placeId: string; name: string }) {
   const workspace = useWorkspace();
   const { store, isSidebarOpen, marks } = workspace;
-  const { channels, conversations, presence } = store.state.value;
-  const channel = channels.get(placeId);
-  const other = conversations.get(placeId)?.otherUser.id;
+  const channel = store.channels.value.get(placeId);
+  const other = store.conversations.value.get(placeId)?.otherUser.id;
   const kind = view.value.panel?.kind;
   const toggle = (panel: Panel) => showPanel(kind === panel.kind ? undefined : panel);
   return (
@@ -34,7 +33,7 @@ export function PlaceHeader({ placeId, name }: { placeId: string; name: string }
         {marks.marks.value.muted.includes(placeId) && <Icon of={BellOff} />}
       </h1>
       <p class="topic quiet" title={channel?.topic}>
-        {channel ? channel.topic : other && texts.status[presence.get(other)?.status ?? 'offline']}
+        {channel ? channel.topic : other && texts.status[store.presence.value.get(other)?.status ?? 'offline']}
       </p>
       <div class="place-actions">
         <IconButton

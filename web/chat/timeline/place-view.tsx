@@ -8,7 +8,7 @@ import { Empty } from '../../shared/components/states.js';
 import { longDate } from '../../shared/components/time.js';
 import { Composer } from '../composer/composer.js';
 import type { Channel } from '../contract.js';
-import { isDirect } from '../state/chat-state.js';
+import { isDirect, nameOf } from '../state/chat-state.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace, type Workspace } from '../workspace/context.js';
 import { view } from '../workspace/view.js';
@@ -17,9 +17,8 @@ import { TimelineView } from './timeline-view.js';
 
 /** Name of a channel or of the other user of a conversation; undefined if there is no such place. */
 export function placeName({ store }: Workspace, placeId: string): string | undefined {
-  const { channels, conversations, users } = store.state.value;
-  const other = conversations.get(placeId)?.otherUser;
-  return other ? (users.get(other.id)?.userName ?? other.userName) : channels.get(placeId)?.name;
+  const other = store.conversations.value.get(placeId)?.otherUser;
+  return other ? nameOf(store.users.value, other) : store.channels.value.get(placeId)?.name;
 }
 
 /** Begins to edit the user's last message of a timeline, if it is recent enough to be loaded. */
@@ -35,7 +34,7 @@ export function PlaceView({ placeId }: { placeId: string }) {
   const workspace = useWorkspace();
   const control = useRef<ListControl>();
   const name = placeName(workspace, placeId);
-  const channel = workspace.store.state.value.channels.get(placeId);
+  const channel = workspace.store.channels.value.get(placeId);
   const { at } = view.value;
   if (name === undefined)
     return (
@@ -79,7 +78,7 @@ interface IntroProps {
 function Intro({ name, channel, placeId }: IntroProps) {
   const { store } = useWorkspace();
   if (isDirect(placeId)) {
-    const id = store.state.value.conversations.get(placeId)?.otherUser.id ?? '';
+    const id = store.conversations.value.get(placeId)?.otherUser.id ?? '';
     return (
       <>
         <Avatar id={id} name={name} />

@@ -27,7 +27,7 @@ export function Quote({ id, placeId, threadId }: QuoteProps) {
   return (
     <button type="button" class="quoted" onClick={jump} title={texts.jumpToQuote}>
       <Icon of={Reply} />
-      <strong>{nameOf(store.state.value, quote.author)}</strong>
+      <strong>{nameOf(store.users.value, quote.author)}</strong>
       <span>{text}</span>
     </button>
   );

@@ -88,7 +88,7 @@ export function Reactions({ message }: { message: Message }) {
   const { store, user } = workspace;
   const entries = Object.entries(message.reactions);
   if (entries.length === 0) return null;
-  const { users } = store.state.value;
+  const users = store.users.value;
   return (
     <div class="reactions">
       {entries.map(([reaction, ids]) => {

@@ -99,6 +99,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     if (hasNewer) await timelines.loadNewest(key);
     requestAnimationFrame(() => control.current?.scrollToEnd());
   }
+  const rowView = useRowViews();
   const latestToEnd = useRef(toEnd);
   latestToEnd.current = toEnd;
 
@@ -118,7 +119,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
         estimate={(index) => estimateOf(rows[index])}
         head={head}
         followsEnd={!hasNewer}
-        row={(index) => rows[index] && <RowView row={rows[index]} />}
+        row={(index) => rowView(rows[index])}
         onReady={(ready) => {
           control.current = ready;
           onReady({ ...ready, scrollToEnd: () => void latestToEnd.current() });
@@ -151,6 +152,20 @@ function OlderFailed({ error, timelineKey }: { error: unknown; timelineKey: stri
       </Button>
     </>
   );
+}
+
+/** Views of rows that stay as they are, so that they are not compared again with each scroll or message. */
+function useRowViews(): (row: Row | undefined) => ComponentChildren {
+  const views = useRef(new WeakMap<object, { readonly row: Row; readonly view: ComponentChildren }>()).current;
+  return (row) => {
+    if (!row || row.kind === 'day' || row.kind === 'new') return row && <RowView row={row} />;
+    const content = row.kind === 'message' ? row.message : row.outgoing;
+    const known = views.get(content);
+    if (known && 'isFirst' in known.row && known.row.isFirst === row.isFirst) return known.view;
+    const view = <RowView row={row} />;
+    views.set(content, { row, view });
+    return view;
+  };
 }
 
 function RowView({ row }: { row: Row }) {

@@ -49,7 +49,7 @@ export function createNotices({ store, marks, userId }: NoticeDeps) {
   function showNotice(message: EventMessage, isDirectMessage: boolean, parentId: string | undefined) {
     const state = store.state.peek();
     const channel = state.channels.get(message.channelId)?.name ?? '';
-    const name = nameOf(state, message.author);
+    const name = nameOf(state.users, message.author);
     const title = isDirectMessage ? name : texts.noticeTitle(name, channel);
     const body = plainText(message.content).slice(0, MAX_TEXT) || texts.sentFile;
     const target = parentId

@@ -84,7 +84,7 @@ function moveBetweenMessages(event: KeyboardEvent) {
 /** Goes to the next or previous place of the sidebar, or to the next with something unread. */
 function step({ store, marks }: Workspace, direction: 1 | -1, unreadOnly: boolean) {
   const state = store.state.peek();
-  const all = [...sortedChannels(state), ...sortedConversations(state)].map(({ id }) => id);
+  const all = [...sortedChannels(state.channels), ...sortedConversations(state.conversations)].map(({ id }) => id);
   const { placeId } = view.peek();
   const unread = marks.unread.peek();
   const candidates = all.filter((id) => id === placeId || !unreadOnly || unread.has(id));

@@ -1,15 +1,21 @@
 /** The state of the signed-in user's chat: read from the service, kept current by its event stream. */
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { openEventStream } from '../../shared/api/event-stream.js';
 import type { Http } from '../../shared/api/http.js';
 import type { Channel, ChatEvent, Conversation, PresenceEntry, User } from '../contract.js';
-import { byId, type ChatState, initialState } from '../state/chat-state.js';
+import { type ById, byId, type ChatState, initialState } from '../state/chat-state.js';
 import { applyEvent } from '../state/events.js';
 
 export type Connection = 'connecting' | 'connected' | 'lost';
 
 export interface Store {
   readonly state: ReadonlySignal<ChatState>;
+  /** Parts of the state, for views that do not depend on messages. */
+  readonly users: ReadonlySignal<ById<User>>;
+  readonly channels: ReadonlySignal<ById<Channel>>;
+  readonly conversations: ReadonlySignal<ById<Conversation>>;
+  readonly presence: ReadonlySignal<ById<PresenceEntry>>;
+  readonly serverName: ReadonlySignal<string>;
   readonly connection: ReadonlySignal<Connection>;
   /** Why the first load failed; undefined while loading and once loaded. */
   readonly failure: ReadonlySignal<unknown>;
@@ -45,6 +51,11 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
 
   const store: Store = {
     state,
+    users: computed(() => state.value.users),
+    channels: computed(() => state.value.channels),
+    conversations: computed(() => state.value.conversations),
+    presence: computed(() => state.value.presence),
+    serverName: computed(() => state.value.serverName),
     connection,
     failure,
     isLoaded,
@@ -96,6 +107,7 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
         channels: byId(channels),
         conversations: byId(conversations),
         presence: new Map(presence.map((entry) => [entry.userId, entry])),
+        pins: new Map(),
       }));
       isLoaded.value = true;
     } catch (error) {
