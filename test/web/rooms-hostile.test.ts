@@ -71,6 +71,15 @@ describe('rooms page, against odds', function () {
     expect(await bob.getByText('two', { exact: true }).count()).to.equal(0);
     await inOrder(bob);
     await picture(bob, 'tampered');
+
+    // Two people of one name are told apart.
+    const other = await open(await inviteLink(ada));
+    await joinBy(other, 'bob');
+    await say(other, 'I am Bob');
+    await ada
+      .getByRole('log')
+      .getByText(/^bob \(\d{5}\)$/)
+      .waitFor();
   });
 
   it('changes the key without somebody, and lets them back in by a new link', async () => {
@@ -141,6 +150,11 @@ describe('rooms page, against odds', function () {
     const width = () => bob.evaluate<number>("document.querySelector('.picture img').naturalWidth");
     await eventually(async () => expect(await width()).to.be.above(400));
     await ada.getByRole('img', { name: 'Image holiday' }).waitFor();
+
+    await bob.getByRole('button', { name: 'Open holiday' }).click();
+    await bob.getByRole('link', { name: 'Save holiday' }).waitFor();
+    await inOrder(bob);
+    await bob.keyboard.press('Escape');
 
     const link = bob.getByRole('link', { name: /^notes.txt/ });
     await link.waitFor();

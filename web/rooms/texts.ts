@@ -130,6 +130,7 @@ export const texts = {
     save: (name: string) => `Save ${name}`,
     receiving: (done: number, all: number) => `Receiving, ${Math.round((100 * done) / all)} %`,
     sendingParts: (done: number, all: number) => `Sending, ${Math.round((100 * done) / all)} %`,
+    openImage: (name: string) => `Open ${name}`,
     imageOf: (name: string) => `Image ${name}`,
   },
 

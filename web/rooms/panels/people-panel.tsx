@@ -6,7 +6,7 @@ import { Icon } from '../../shared/components/icon.js';
 import { clockTime } from '../../shared/components/time.js';
 import type { Participant } from '../contract.js';
 import { isPresent } from '../conversation.js';
-import { useRoom } from '../room/context.js';
+import { fullNameOf, useRoom } from '../room/context.js';
 import { texts } from '../texts.js';
 import { Panel } from './panel.js';
 
@@ -54,7 +54,7 @@ function Person({ participant: { id, joinedAt } }: { participant: Participant })
   const { issued } = session.secrets.value;
   const verification = session.roster.verificationOf(id);
   const member = session.conversation.value.members.get(id);
-  const name = member?.name ?? words.nameless;
+  const name = member ? fullNameOf(session, id) : words.nameless;
   const isOwn = id === session.ownId;
   const link = issued.find(({ digest }) => digest === member?.invite);
   const details = [

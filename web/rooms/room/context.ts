@@ -37,11 +37,14 @@ export function useRoom(): RoomView {
   return view;
 }
 
-/** As people call themselves, with the beginning of the fingerprint where two have one name; `you` for oneself. */
-export function nameOf({ conversation, roster, ownId }: RoomSession, id: string): string {
+/** As people call themselves; `you` for oneself. */
+export const nameOf = (session: RoomSession, id: string): string =>
+  id === session.ownId ? texts.message.you : fullNameOf(session, id);
+
+/** The name, with the beginning of the fingerprint where two people have the same. */
+export function fullNameOf({ conversation, roster }: RoomSession, id: string): string {
   const { members } = conversation.value;
   const name = members.get(id)?.name;
-  if (id === ownId) return texts.message.you;
   if (name === undefined) return texts.message.unknown;
   const isShared = [...members.values()].some(
     (each) => each.id !== id && each.name.toLowerCase() === name.toLowerCase(),
