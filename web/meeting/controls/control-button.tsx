@@ -26,7 +26,7 @@ export function ControlButton(props: ControlButtonProps) {
     <button type="button" title={label} {...rest} class={classes}>
       <Icon of={icon} />
       <span class="caption">{label}</span>
-      {badge?.text && <span class="unseen">, {badge.text}</span>}
+      {badge?.text && <span class="unseen">{badge.text}</span>}
       {badge && (
         <span class={`badge ${badge.isUrgent ? '' : 'calm'}`} aria-hidden="true">
           {badge.count}

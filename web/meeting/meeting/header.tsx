@@ -6,14 +6,16 @@ import { texts } from '../texts.js';
 import { copyWithNotice } from './copy.js';
 import { meetingLink } from './link.js';
 import { me, nameOf, room, state, ticket } from './state.js';
+import { useHeadingFocus } from './use-heading-focus.js';
 
 const { header: words } = texts;
 
 export function Header() {
+  const heading = useHeadingFocus();
   const { isLocked, recordingBy } = room.value;
   return (
     <header class="bar">
-      <h1>
+      <h1 ref={heading} tabIndex={-1}>
         <span class="title">{ticket.value?.title || texts.meeting}</span> <code>{state.value.roomId}</code>
       </h1>
       {isLocked && (

@@ -24,9 +24,9 @@ const MAX_PREVIEW = 90;
 export function createNotices({ outbox, files, me, nameOf, onSignal }: NoticeOptions) {
   const { notices } = texts;
 
-  /** Shows what arrived in the chat while that is closed. */
+  /** Shows what arrived in the chat while that is closed; the open one announces it itself. */
   function preview(text: string) {
-    if (panel.value === 'chat') return announce(text);
+    if (panel.value === 'chat') return;
     const short = text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text;
     toast({ text: short, action: openChat });
   }
@@ -75,7 +75,8 @@ export function createNotices({ outbox, files, me, nameOf, onSignal }: NoticeOpt
         files.onParticipantLeft(id);
         return addNotice(notices.left(who));
       case 'waiting-room':
-        return isMe ? undefined : announce(texts.waiting.knocking(message.name));
+        // Elsewhere a note on the stage says it.
+        return isMe || panel.value !== 'people' ? undefined : announce(texts.waiting.knocking(message.name));
       case 'raise-hand':
         return announce(notices.raisedHand(who));
       case 'room-locked':

@@ -16,7 +16,7 @@ export function SidePanel({ title, closeLabel, children }: SidePanelProps) {
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
-    element.current?.focus();
+    if (!element.current?.contains(opener)) element.current?.focus();
     return () => {
       // Only if the focus was in here.
       if (document.activeElement === document.body) opener?.focus();

@@ -6,11 +6,13 @@ import { Banner } from '../../shared/components/states.js';
 import { Preview } from '../devices/preview.js';
 import { leave } from '../meeting/meeting.js';
 import { state, ticket } from '../meeting/state.js';
+import { useHeadingFocus } from '../meeting/use-heading-focus.js';
 import { texts } from '../texts.js';
 
 const { waiting: words } = texts;
 
 export function WaitingView() {
+  const heading = useHeadingFocus();
   const { trouble } = state.value;
   const { name = '', title } = ticket.value ?? {};
   return (
@@ -18,7 +20,7 @@ export function WaitingView() {
       {trouble && <Banner>{trouble}</Banner>}
       <Preview name={name} />
       <div class="about">
-        <h1>
+        <h1 ref={heading} tabIndex={-1}>
           <Icon of={Hourglass} />
           {words.title}
         </h1>
