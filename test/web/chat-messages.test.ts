@@ -96,6 +96,16 @@ describe('messages in the chat page', function () {
     await as(ada, 'DELETE', `/messages/${first.id}/pin`);
     await panel(page).getByText('Nothing is pinned yet').waitFor();
     await accessible(page);
+
+    // A reply of another in a thread that the user takes part in.
+    await as(ada, 'POST', `/messages/${first.id}/thread`, { content: 'Friday it is' });
+    await placeLink(page, 'Unread threads').click();
+    await panel(page).locator('.message-card', { hasText: '2 replies, the last by ada' }).waitFor();
+    await accessible(page);
+    await picture(page, 'threads');
+    await panel(page).locator('.message-card').click();
+    await message(panel(page), 'Friday it is').waitFor();
+    await placeLink(page, 'Unread threads').waitFor({ state: 'detached' });
   });
 
   it('are unread until they are seen, with a count for those that address the user', async () => {

@@ -10,6 +10,7 @@ import { PeoplePanel } from './panels/people-panel.js';
 import { PinsPanel } from './panels/pins-panel.js';
 import { SearchPanel } from './panels/search-panel.js';
 import { ThreadPanel } from './panels/thread-panel.js';
+import { ThreadsPanel } from './panels/threads-panel.js';
 import { type User, userKey } from './session.js';
 import { settingsPath } from './settings-route.js';
 import { Sidebar } from './sidebar/sidebar.js';
@@ -98,6 +99,8 @@ function PanelView({ placeId, panel }: { placeId: string; panel: Panel }) {
       return <ThreadPanel key={panel.parentId} placeId={placeId} parentId={panel.parentId} />;
     case 'pins':
       return <PinsPanel placeId={placeId} />;
+    case 'threads':
+      return <ThreadsPanel />;
     case 'people':
       return <PeoplePanel placeId={placeId} />;
     default:

@@ -21,6 +21,9 @@ interface ComposerProps {
   readonly onSent: () => void;
 }
 
+/** Keyboards on screens have no Shift+Enter: Enter is a new line there, and the button sends. */
+const isTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
+
 /** Selector of the field, to give it the focus from elsewhere. */
 export const COMPOSER_FIELD = '.composer textarea';
 
@@ -56,7 +59,7 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey && !isTouch()) {
       event.preventDefault();
       send();
     } else if (event.key === 'ArrowUp' && draft.content === '') {

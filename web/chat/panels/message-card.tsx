@@ -12,6 +12,8 @@ interface MessageCardProps {
   readonly message: SearchResult;
   /** Where it is, if that is not clear. */
   readonly place?: string | undefined;
+  /** Said below the text. */
+  readonly note?: string | undefined;
   /** Words to mark. */
   readonly words?: readonly string[];
   readonly onOpen: () => void;
@@ -19,7 +21,7 @@ interface MessageCardProps {
 
 const MAX_LENGTH = 400;
 
-export function MessageCard({ message, place, words = [], onOpen }: MessageCardProps) {
+export function MessageCard({ message, place, note, words = [], onOpen }: MessageCardProps) {
   const { store } = useWorkspace();
   const { author, createdAt, content, threadId } = message;
   const name = nameOf(store.users.value, author);
@@ -38,6 +40,7 @@ export function MessageCard({ message, place, words = [], onOpen }: MessageCardP
       <span class="card-text">
         <Marked text={text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text} words={words} />
       </span>
+      {note !== undefined && <span class="card-note quiet">{note}</span>}
     </button>
   );
 }

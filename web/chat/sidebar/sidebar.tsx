@@ -1,5 +1,5 @@
 /** Channels, conversations, and the user's own menu. */
-import { Hash, Lock, PenLine, Plus, Search, X } from 'lucide-preact';
+import { Hash, Lock, MessagesSquare, PenLine, Plus, Search, X } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
@@ -48,6 +48,7 @@ export function Sidebar() {
           class="places"
           onClick={(event) => event.target instanceof Element && event.target.closest('a') && close()}
         >
+          <ThreadsLink />
           <Section title={texts.channels} addLabel={texts.newChannel} onAdd={open('new-channel')}>
             {sortedChannels(store.channels.value).map((channel) => (
               <ChannelLink key={channel.id} channel={channel} />
@@ -62,6 +63,25 @@ export function Sidebar() {
         <OwnMenu />
       </nav>
     </>
+  );
+}
+
+/** Only when there are some: whatever else is unread is in its place. */
+function ThreadsLink() {
+  const { marks } = useWorkspace();
+  const { placeId, panel } = view.value;
+  const count = marks.threads.value.length;
+  if (placeId === undefined || (count === 0 && panel?.kind !== 'threads')) return null;
+  return (
+    <a
+      href={addressOf(placeId, { panel: { kind: 'threads' } })}
+      class={`place-link threads-link${count > 0 ? ' unread' : ''}`}
+      aria-current={panel?.kind === 'threads' ? 'true' : undefined}
+    >
+      <Icon of={MessagesSquare} />
+      <span class="name">{texts.threads}</span>
+      {count > 0 && <span class="badge">{count}</span>}
+    </a>
   );
 }
 

@@ -42,6 +42,22 @@ export const markUnread = (marks: Marks, key: string, at: number): Marks => ({
 export const isMentioned = ({ mentions }: Pick<Message, 'mentions'>, userId: string): boolean =>
   mentions.includes(userId) || mentions.includes('@channel') || mentions.includes('@here');
 
+/** Parents of threads in which the user takes part or is mentioned, with replies of others he has not read; newest first. */
+export function unreadThreads(
+  { timelines }: Pick<ChatState, 'timelines'>,
+  marks: Marks,
+  userId: string,
+): readonly Message[] {
+  const parents = [...timelines.values()].flatMap(({ messages }) =>
+    messages.filter(({ id, author, threadMeta, mentions }) => {
+      if (!threadMeta || threadMeta.lastReplyBy.id === userId || threadMeta.lastReplyAt <= readUpTo(marks, id))
+        return false;
+      return author.id === userId || threadMeta.participants.includes(userId) || mentions.includes(userId);
+    }),
+  );
+  return parents.sort((a, b) => (b.threadMeta?.lastReplyAt ?? 0) - (a.threadMeta?.lastReplyAt ?? 0));
+}
+
 export interface Unread {
   /** Messages of others after the mark, among those loaded. */
   readonly count: number;

@@ -153,6 +153,11 @@ export const texts = {
   // Panels
   closePanel: 'Close panel',
   thread: 'Thread',
+  threads: 'Unread threads',
+  noThreads: 'No unread replies',
+  noThreadsHint: 'Threads that you take part in appear here when others reply.',
+  repliedBy: (count: number, name: string, time: string) =>
+    `${plural(count, 'reply', 'replies')}, the last by ${name} ${time}`,
   inChannel: (name: string) => `#${name}`,
   repliesLabel: 'Replies',
   reply: 'Reply',

@@ -1,14 +1,26 @@
 /** Read marks of the user, kept in the browser and shared by its tabs. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { stored } from '../../shared/storage.js';
+import type { Message } from '../contract.js';
 import { userKey } from '../session.js';
-import { type Marks, markRead, markUnread, NOTHING_UNREAD, newMarks, type Unread, unreadOf } from '../state/unread.js';
+import {
+  type Marks,
+  markRead,
+  markUnread,
+  NOTHING_UNREAD,
+  newMarks,
+  type Unread,
+  unreadOf,
+  unreadThreads,
+} from '../state/unread.js';
 import type { Store } from './store.js';
 
 export interface ReadMarks {
   readonly marks: ReadonlySignal<Marks>;
   /** By channel and conversation with something unread. */
   readonly unread: ReadonlySignal<ReadonlyMap<string, Unread>>;
+  /** Parents of threads with unread replies. */
+  readonly threads: ReadonlySignal<readonly Message[]>;
   read(key: string, at: number): void;
   /** Makes a message and everything after it unread. */
   unreadFrom(key: string, at: number): void;
@@ -40,6 +52,7 @@ export function createMarks(userId: string, store: Store): ReadMarks {
   return {
     marks,
     unread,
+    threads: computed(() => unreadThreads(store.state.value, marks.value, userId)),
     read: (key, at) => change((current) => markRead(current, key, at)),
     unreadFrom: (key, at) => change((current) => markUnread(current, key, at)),
     setMuted: (placeId, isMuted) =>

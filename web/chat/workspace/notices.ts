@@ -63,7 +63,7 @@ export function createNotices({ store, marks, userId }: NoticeDeps) {
     const stopTitle = effect(() => {
       const { serverName, channels, conversations, users } = store.state.value;
       const { placeId } = view.value;
-      let mentions = 0;
+      let mentions = marks.threads.value.length;
       for (const [id, unread] of marks.unread.value)
         if (!marks.marks.value.muted.includes(id)) mentions += unread.mentions;
       const channel = channels.get(placeId ?? '');

@@ -47,6 +47,11 @@ export function createUploads(drafts: Drafts) {
     list.value = list.value.map((each) => (each.id === id ? { ...each, ...changes } : each));
   };
 
+  /** Leaving the page would lose what is not uploaded yet. */
+  function warn(event: BeforeUnloadEvent) {
+    if (running.size > 0) event.preventDefault();
+  }
+
   function remove(key: string, id: string) {
     running.get(id)?.abort.abort();
     running.delete(id);
@@ -76,11 +81,14 @@ export function createUploads(drafts: Drafts) {
   async function run(key: string, placeId: string, { id, name }: Upload) {
     const upload = running.get(id);
     if (!upload) return;
+    addEventListener('beforeunload', warn);
     try {
       await (upload.kind === 'image' ? sendImage(key, placeId, id, name, upload) : sendFile(key, id, name, upload));
       remove(key, id);
     } catch (error) {
       if (!upload.abort.signal.aborted) set(key, id, { error: messageOf(error) });
+    } finally {
+      if (running.size === 0) removeEventListener('beforeunload', warn);
     }
   }
 

@@ -6,7 +6,7 @@ import { isDirect } from '../state/chat-state.js';
 
 export type Panel =
   | { readonly kind: 'thread'; readonly parentId: string }
-  | { readonly kind: 'pins' | 'people' }
+  | { readonly kind: 'pins' | 'people' | 'threads' }
   | { readonly kind: 'search'; readonly text: string };
 
 export interface View {
@@ -34,7 +34,7 @@ function panelOf(query: URLSearchParams): Panel | undefined {
   if (parentId) return { kind: 'thread', parentId };
   const panel = query.get('panel');
   if (panel === 'search') return { kind: 'search', text: query.get('q') ?? '' };
-  return panel === 'pins' || panel === 'people' ? { kind: panel } : undefined;
+  return panel === 'pins' || panel === 'people' || panel === 'threads' ? { kind: panel } : undefined;
 }
 
 interface Target {
