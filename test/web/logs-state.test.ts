@@ -38,6 +38,8 @@ interface Modules {
   ticksOf(scale: Scale, most: number): readonly { readonly share: number }[];
   parseExact(text: string): unknown;
   stringifyExact(value: unknown): string;
+  leafPaths(value: unknown): readonly string[];
+  valuesAt(value: unknown, path: string): readonly string[];
   jsonLines(value: unknown): readonly {
     readonly text: string;
     readonly leaf?: { readonly path: string; readonly value: string };
@@ -58,6 +60,7 @@ describe('state of the log explorer', () => {
       'logs/time/bars.ts',
       'logs/api/exact-json.ts',
       'logs/record/json-lines.ts',
+      'logs/explore/fields.ts',
     );
   });
 
@@ -173,6 +176,14 @@ describe('state of the log explorer', () => {
       'd=null',
     ]);
     expect(lines.map(({ text }) => text).join('')).to.equal('{[{1}"x"]{}null}');
+  });
+
+  it('finds the values at the path of a field', () => {
+    const record = { a: [{ b: 1 }, { b: 'x' }], c: { d: null } };
+    expect(web.leafPaths(record)).to.deep.equal(['a.b', 'a.b', 'c.d']);
+    expect(web.valuesAt(record, 'a.b')).to.deep.equal(['1', 'x']);
+    expect(web.valuesAt(record, 'a')).to.deep.equal([]);
+    expect(web.valuesAt({ 'a.b': [{ c: 1 }, { c: 2 }] }, 'a.b.c')).to.deep.equal(['1', '2']);
   });
 
   it('writes JSON as it was, numbers beyond a double included', () => {

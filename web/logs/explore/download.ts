@@ -1,6 +1,5 @@
 /** Saves the records of the query as a file, page by page, up to a bound. */
 
-import { messageOf } from '../../shared/api/http.js';
 import { toast } from '../../shared/components/toasts.js';
 import { csvOf, download } from '../../shared/csv.js';
 import { stringifyExact } from '../api/exact-json.js';
@@ -16,21 +15,17 @@ export type FileFormat = 'ndjson' | 'csv';
 export const MAX_DOWNLOAD = 10_000;
 const PAGE_RECORDS = 1000;
 
+/** Rejects when a page cannot be had. */
 export async function downloadRecords(format: FileFormat): Promise<void> {
   const selection = currentSelection();
   const { order } = view.peek();
   const records: Entry[] = [];
   let cursor: string | undefined;
-  try {
-    do {
-      const page = await fetchPage(selection, { order, limit: PAGE_RECORDS, cursor });
-      records.push(...page.entries);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined && records.length < MAX_DOWNLOAD);
-  } catch (error) {
-    toast({ text: messageOf(error), tone: 'bad' });
-    return;
-  }
+  do {
+    const page = await fetchPage(selection, { order, limit: PAGE_RECORDS, cursor });
+    records.push(...page.entries);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && records.length < MAX_DOWNLOAD);
   const saved = records.slice(0, MAX_DOWNLOAD);
   const name = `logs-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
   if (format === 'csv') download(`${name}.csv`, csvOfRecords(saved));

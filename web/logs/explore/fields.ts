@@ -27,14 +27,13 @@ export function leafPaths(value: unknown, path = '', depth = 0): readonly string
 }
 
 /** Scalars at a dotted path, as texts; names of members may have dots themselves. */
-export function valuesAt(value: unknown, path: string): readonly string[] {
-  if (path === '')
-    return isLeaf(value) ? [String(value)] : Array.isArray(value) ? value.flatMap((each) => valuesAt(each, '')) : [];
-  if (isLeaf(value)) return [];
-  if (Array.isArray(value)) return value.flatMap((each) => valuesAt(each, path));
+export function valuesAt(value: unknown, path: string, depth = 0): readonly string[] {
+  if (isLeaf(value)) return path === '' ? [String(value)] : [];
+  if (depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) return value.flatMap((each) => valuesAt(each, path, depth + 1));
   return Object.entries(value as object).flatMap(([name, each]) => {
-    if (path === name) return valuesAt(each, '');
-    return path.startsWith(`${name}.`) ? valuesAt(each, path.slice(name.length + 1)) : [];
+    if (path === name) return valuesAt(each, '', depth + 1);
+    return path.startsWith(`${name}.`) ? valuesAt(each, path.slice(name.length + 1), depth + 1) : [];
   });
 }
 

@@ -1,9 +1,11 @@
 /** Above the records: how many match, live tail, order, link and download. */
 import { signal } from '@preact/signals';
 import { ArrowDownWideNarrow, ArrowUp, Download, Link, ListFilter, Pause, Play, Radio, X } from 'lucide-preact';
+import { messageOf } from '../../shared/api/http.js';
 import { Button, IconButton, Spinner } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
+import { toast } from '../../shared/components/toasts.js';
 import { copy } from '../record/copy.js';
 import { texts } from '../texts.js';
 import { downloadRecords, type FileFormat, MAX_DOWNLOAD } from './download.js';
@@ -17,8 +19,13 @@ const isDownloading = signal(false);
 
 async function save(format: FileFormat) {
   isDownloading.value = true;
-  await downloadRecords(format);
-  isDownloading.value = false;
+  try {
+    await downloadRecords(format);
+  } catch (error) {
+    toast({ text: messageOf(error), tone: 'bad' });
+  } finally {
+    isDownloading.value = false;
+  }
 }
 
 export const toggleLive = (): void => change({ live: !view.peek().live });

@@ -9,6 +9,8 @@ import { ValueActions } from './value-actions.js';
 
 /** Lines shown at first of a large record. */
 const LINES_SHOWN = 200;
+/** Deeper lines are not indented further, so that they stay in view. */
+const MAX_INDENT = 20;
 
 export function JsonView({ entry }: { entry: Entry }) {
   const lines = useMemo(() => jsonLines(entry.data), [entry]);
@@ -52,7 +54,7 @@ function Line({ line: { indent, name, text, block, kind, leaf, comma }, isCurren
   return (
     <div
       class="json-line"
-      style={{ paddingInlineStart: `${indent * 1.25}rem` }}
+      style={{ paddingInlineStart: `${Math.min(indent, MAX_INDENT) * 1.25}rem` }}
       tabIndex={isCurrent ? 0 : -1}
       onFocusCapture={onFocus}
     >
