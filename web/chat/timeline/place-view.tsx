@@ -60,6 +60,7 @@ export function PlaceView({ placeId }: { placeId: string }) {
         }}
       />
       <Composer
+        key={placeId}
         placeId={placeId}
         placeholder={channel ? texts.writeIn(name) : texts.writeTo(name)}
         onEditLast={() => editLast(workspace, placeId)}
