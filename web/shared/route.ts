@@ -8,10 +8,19 @@ addEventListener('hashchange', () => {
   current.value = read();
 });
 
+/** Undecoded where an address is damaged, as links in messages may be. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 /** Segments and parameters of `#/channels/c1?at=m1`: `['channels', 'c1']`, `{at: 'm1'}`. Reading it subscribes. */
 export function route(): { readonly path: readonly string[]; readonly query: URLSearchParams } {
   const [path = '', query = ''] = current.value.split('?', 2);
-  return { path: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
+  return { path: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 }
 
 /** `#/channels/c1?at=m1` */
