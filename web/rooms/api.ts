@@ -1,5 +1,5 @@
 /** Requests to the room service. */
-import { createHttp } from '../shared/api/http.js';
+import { ApiError, createHttp } from '../shared/api/http.js';
 import type { Entered, RoomState, StoredMessage } from './contract.js';
 import type { Envelope, PublicKey } from './crypto/protocol.js';
 
@@ -21,6 +21,18 @@ export const joinRoom = (
   idempotencyKey: string,
 ): Promise<Entered> =>
   http.json('POST', `${roomPath(roomId)}/join`, { body: { inviteToken, signingPublicKey }, idempotencyKey });
+
+const ENDINGS: { readonly [code: string]: 'unauthorized' | 'gone' } = {
+  UNAUTHORIZED: 'unauthorized',
+  ROOM_NOT_FOUND: 'gone',
+};
+
+/**
+ * How a request failed for ever; undefined if it may succeed later. Only the service's own word counts, as the keys are
+ * removed then: proxies respond with 401, 404 and pages of their own while the service restarts.
+ */
+export const endingOf = (error: unknown): 'unauthorized' | 'gone' | undefined =>
+  error instanceof ApiError ? ENDINGS[error.code ?? ''] : undefined;
 
 /** A message is sent again after this time without an answer. */
 const POST_MS = 20_000;

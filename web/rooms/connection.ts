@@ -1,8 +1,7 @@
 /** The connection of a participant to a room: its state, then its events; both again whenever the service says so. */
 import { signal } from '@preact/signals';
 import { type EventStream, openEventStream } from '../shared/api/event-stream.js';
-import { ApiError, isTemporary } from '../shared/api/http.js';
-import { bearer, eventsUrl, type RoomApi } from './api.js';
+import { bearer, endingOf, eventsUrl, type RoomApi } from './api.js';
 import type { Participant, RoomEvent, RoomState, StoredMessage } from './contract.js';
 
 export type Ending = 'burned' | 'expired' | 'unauthorized';
@@ -46,6 +45,18 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onCo
   const onOnline = () => wake();
   addEventListener('online', onOnline);
 
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, ms);
+    });
+
+  /** Asks the service itself: a proxy may have refused the stream. */
+  async function startLater() {
+    await rest(FIRST_PAUSE_MS);
+    if (!isClosed) await start();
+  }
+
   /** Reads the state, then follows the events after it. */
   async function start() {
     stream?.close();
@@ -57,13 +68,10 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onCo
         onState(room, serverTime);
         return follow(cursor);
       } catch (error) {
-        if (!isTemporary(error))
-          return end(error instanceof ApiError && error.status === 401 ? 'unauthorized' : 'gone');
+        const ending = endingOf(error);
+        if (ending) return end(ending);
         state.value = 'lost';
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          setTimeout(resolve, pause);
-        });
+        await rest(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
       }
     }
@@ -81,10 +89,10 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onCo
         if (isConnected) onConnected();
       },
       onUnauthorized: async () => {
-        end('unauthorized');
+        void startLater();
         return false;
       },
-      onNotFound: () => end('gone'),
+      onNotFound: () => void startLater(),
     });
   }
 

@@ -88,7 +88,8 @@ function Countdown() {
       left.value = remaining();
       const passed = WARNINGS_MS.find((warning) => before > warning && left.value <= warning);
       if (passed) toast({ text: words.ending(passed) });
-      if (left.value <= 0) session.expire();
+      // Before the service has said its time, a wrong clock of this device would remove the keys.
+      if (left.value <= 0 && session.isLoaded.value) session.expire();
     }, 1000);
     return () => clearInterval(timer);
   }, []);

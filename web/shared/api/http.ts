@@ -6,10 +6,13 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** From `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
-  constructor(message: string, status?: number, retryAfterSeconds?: number) {
+  /** Of the service, for example `ROOM_NOT_FOUND`; undefined for what a proxy responds. */
+  readonly code: string | undefined;
+  constructor(message: string, status?: number, retryAfterSeconds?: number, code?: string) {
     super(message);
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.code = code;
   }
 }
 
@@ -111,11 +114,12 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
   };
 }
 
-/** Reads the `error` member that every service sends. */
+/** Reads the `error` and `code` members that services send. */
 export async function errorFrom(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
-  const { error } = (body ?? {}) as { error?: unknown };
+  const { error, code } = (body ?? {}) as { error?: unknown; code?: unknown };
   const text = typeof error === 'string' ? error : `The service responded with status ${response.status}.`;
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
-  return new ApiError(text, response.status, Number.isFinite(retryAfter) ? retryAfter : undefined);
+  const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  return new ApiError(text, response.status, seconds, typeof code === 'string' ? code : undefined);
 }
