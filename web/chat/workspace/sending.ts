@@ -39,7 +39,8 @@ export function createSending({ http, store, userId }: SendingDeps): Sending {
   function change(key: string, changes: Partial<Outgoing>) {
     outbox.value = outboxes.update(outbox.value, key, changes);
     const entry = outbox.value.find((each) => each.key === key);
-    if (entry) storedEntry(key).set(entry);
+    // After signing out nothing of the user is stored again.
+    if (entry && !isStopped) storedEntry(key).set(entry);
   }
 
   function discard(key: string) {
