@@ -69,7 +69,8 @@ export function MentionTextarea(props: MentionTextareaProps) {
   }
 
   function handleKey(event: KeyboardEvent) {
-    if (event.isComposing) return;
+    // Safari ends the composition before the key that confirms it.
+    if (event.isComposing || event.keyCode === 229) return;
     const option = options[active];
     if (!isOpen || !option) return onKeyDown(event);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -133,7 +133,9 @@ export function Composer() {
             onInput={({ currentTarget }) => setText(currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === 'Escape') replyTo.value = undefined;
-              if (event.key !== 'Enter' || event.shiftKey || !hasKeyboard || event.isComposing) return;
+              // Safari ends the composition before the key that confirms it.
+              const isComposing = event.isComposing || event.keyCode === 229;
+              if (event.key !== 'Enter' || event.shiftKey || !hasKeyboard || isComposing) return;
               event.preventDefault();
               send();
             }}
