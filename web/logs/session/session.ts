@@ -14,11 +14,26 @@ type Access =
 
 const saved = stored<string>('annals-logs-authorization', '', () => sessionStorage);
 
+/** Credentials that the browser did not store. */
+let unsaved = '';
+
+function keep(value: string) {
+  saved.set(value);
+  unsaved = saved.get() === value ? '' : value;
+}
+
+function forget() {
+  saved.remove();
+  unsaved = '';
+}
+
+const current = () => saved.get() || unsaved;
+
 export const access = signal<Access>({ kind: 'connecting' });
 let methods = { bearer: false, basic: false };
 
 export const authorization = (): { readonly [name: string]: string } => {
-  const value = saved.get();
+  const value = current();
   return value === '' ? {} : { Authorization: value };
 };
 
@@ -35,7 +50,7 @@ export async function connect(): Promise<void> {
     const { auth } = await healthOf();
     methods = { bearer: auth?.bearer ?? false, basic: auth?.basic ?? false };
     if (!auth?.required) access.value = { kind: 'open' };
-    else if (saved.get() !== '') access.value = { kind: 'signed in' };
+    else if (current() !== '') access.value = { kind: 'signed in' };
     else access.value = { kind: 'signed out', ...methods, ended: false };
   } catch (error) {
     access.value = { kind: 'connecting', error };
@@ -61,22 +76,22 @@ export async function signIn(value: string): Promise<boolean> {
     if (error instanceof ApiError && error.status === 401) return false;
     throw error;
   }
-  saved.set(value);
+  keep(value);
   access.value = { kind: 'signed in' };
   return true;
 }
 
 /** Resolves with true when other credentials are there by now than those that were refused. */
 export async function endSession(sent: { readonly [name: string]: string }): Promise<boolean> {
-  const { Authorization: current } = authorization();
-  if (current !== undefined && current !== sent.Authorization) return true;
-  saved.remove();
+  const { Authorization: known } = authorization();
+  if (known !== undefined && known !== sent.Authorization) return true;
+  forget();
   access.value = { kind: 'signed out', ...methods, ended: true };
   return false;
 }
 
 export function signOut(): void {
-  saved.remove();
+  forget();
   access.value = { kind: 'signed out', ...methods, ended: false };
 }
 
