@@ -104,7 +104,10 @@ describe('rooms page, against odds', function () {
     await reads(bob, 'still here');
 
     await eve.goto(await inviteLink(ada));
-    await eve.getByText('You are in this room already.').waitFor();
+    await eve.getByRole('heading', { name: 'This link has another room key' }).waitFor();
+    await inOrder(eve);
+    await eve.getByRole('button', { name: 'Take over the key' }).click();
+    await eve.getByText('The invite was not used.').waitFor();
     await reads(eve, 'now without Eve');
     await say(eve, 'back again');
     await reads(bob, 'back again');

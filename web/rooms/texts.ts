@@ -66,6 +66,11 @@ export const texts = {
     used: 'This invite was used already: each link lets one person in. Ask for another one.',
     unknown: 'The room is gone: it was burned or its time is up. If it should still be there, ask for a new invite.',
     full: 'The room is full.',
+    keyHeading: 'This link has another room key',
+    keyText:
+      'You are in this room already. Take over the key only if the link came from somebody in the room whom you trust, for example because the key was changed without you. Whoever made the link may read what you write with it.',
+    takeKey: 'Take over the key',
+    keepKeys: 'Open the room without it',
     alreadyIn: 'You are in this room already. The invite was not used.',
   },
 

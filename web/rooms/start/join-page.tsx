@@ -11,6 +11,7 @@ import { MAX_NAME, tidy } from '../content.js';
 import { addKeyOf, join } from '../enter.js';
 import { type Invite, parseInvite } from '../invite-link.js';
 import { ownName } from '../own-name.js';
+import { openSecrets } from '../secrets.js';
 import { rooms } from '../store.js';
 import { texts } from '../texts.js';
 
@@ -33,17 +34,19 @@ const enter = (roomId: string) => navigate(href(['room', roomId]), { replace: tr
 
 function JoinForm({ invite }: { invite: Invite }) {
   const { roomId, by, title } = invite;
-  const [isNew, setNew] = useState(false);
+  const [step, setStep] = useState<'join' | 'other-key'>();
   const [nameError, setNameError] = useState<string>();
   useEffect(() => {
     void (async () => {
-      if (!(await rooms.get(roomId))) return setNew(true);
-      await addKeyOf(invite);
-      toast({ text: words.alreadyIn });
-      enter(roomId);
+      const record = await rooms.get(roomId);
+      if (!record) return setStep('join');
+      const { roomKeys } = await openSecrets(record);
+      if (!Object.hasOwn(roomKeys, invite.keyVersion)) return setStep('other-key');
+      openKnown(roomId);
     })();
   }, []);
-  if (!isNew) return <Loading label={texts.loading} />;
+  if (!step) return <Loading label={texts.loading} />;
+  if (step === 'other-key') return <OtherKey invite={invite} />;
   return (
     <main class="join">
       <section class="card door" aria-labelledby="join-heading">
@@ -76,6 +79,34 @@ function JoinForm({ invite }: { invite: Invite }) {
             autoComplete="nickname"
             autofocus
           />
+        </Form>
+      </section>
+    </main>
+  );
+}
+
+function openKnown(roomId: string) {
+  toast({ text: words.alreadyIn });
+  enter(roomId);
+}
+
+/** Asks first: anybody can make a link with a key of their own, and would read what is written with it. */
+function OtherKey({ invite }: { invite: Invite }) {
+  return (
+    <main class="join">
+      <section class="card door" aria-labelledby="join-heading">
+        <h1 id="join-heading">{words.keyHeading}</h1>
+        <p>{words.keyText}</p>
+        <Form
+          submitLabel={words.takeKey}
+          cancelLabel={words.keepKeys}
+          onCancel={() => openKnown(invite.roomId)}
+          onSubmit={async () => {
+            await addKeyOf(invite);
+            openKnown(invite.roomId);
+          }}
+        >
+          {null}
         </Form>
       </section>
     </main>
