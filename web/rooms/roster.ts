@@ -5,24 +5,24 @@ import { fingerprintOf, type PublicKey } from './crypto/protocol.js';
 import { keyDigestOf } from './enter.js';
 import type { Keyring } from './keyring.js';
 
-/** `changed`: the service lists another key than the one that was verified. */
+/** `changed`: the service lists, or listed first, another key than the one that was verified. */
 export type Verification = 'verified' | 'changed' | 'none';
 
 export function createRoster(roomId: string, ownId: string, ownKeyDigest: string, keyring: Keyring) {
   const participants = signal<readonly Participant[]>([]);
-  /** Of the signing keys, by participant. */
+  /** Keys as first seen by this page: messages are verified with these, so these are shown and compared. */
+  const firstKeys = new Map<string, PublicKey>();
+  const firstDigests = signal<ReadonlyMap<string, string>>(new Map());
+  /** Of the signing keys that the service lists now, by participant. */
   const keyDigests = signal<ReadonlyMap<string, string>>(new Map());
   const fingerprints = signal<ReadonlyMap<string, string>>(new Map());
 
   async function update(people: readonly Participant[]) {
-    const byKey = async (digest: (id: string, key: PublicKey) => Promise<string>) => {
-      const digests = people.map(
-        async ({ id, signingPublicKey: key }) => [id, key ? await digest(id, key) : ''] as const,
-      );
-      return new Map(await Promise.all(digests));
-    };
-    keyDigests.value = await byKey((_, key) => keyDigestOf(key));
-    fingerprints.value = await byKey((id, key) => fingerprintOf(roomId, id, key));
+    const listed = people.flatMap(({ id, signingPublicKey: key }) => (key ? [[id, key] as const] : []));
+    for (const [id, key] of listed) if (!firstKeys.has(id)) firstKeys.set(id, key);
+    keyDigests.value = await mapped(listed, (_, key) => keyDigestOf(key));
+    firstDigests.value = await mapped([...firstKeys], (_, key) => keyDigestOf(key));
+    fingerprints.value = await mapped([...firstKeys], (id, key) => fingerprintOf(roomId, id, key));
     participants.value = people;
   }
 
@@ -36,14 +36,22 @@ export function createRoster(roomId: string, ownId: string, ownKeyDigest: string
     verificationOf(participantId: string): Verification {
       const verified = keyring.secrets.value.verified[participantId];
       if (verified === undefined) return 'none';
-      return keyDigests.value.get(participantId) === verified ? 'verified' : 'changed';
+      const isSame = [keyDigests, firstDigests].every(({ value }) => value.get(participantId) === verified);
+      return isSame ? 'verified' : 'changed';
     },
     async setVerified(participantId: string, isVerified: boolean) {
-      const digest = isVerified ? keyDigests.value.get(participantId) : undefined;
+      const digest = isVerified ? firstDigests.value.get(participantId) : undefined;
       await keyring.change(({ verified: { [participantId]: _, ...others }, ...stored }) => ({
         ...stored,
         verified: digest ? { ...others, [participantId]: digest } : others,
       }));
     },
   };
+}
+
+async function mapped(
+  keys: readonly (readonly [string, PublicKey])[],
+  digest: (id: string, key: PublicKey) => Promise<string>,
+): Promise<ReadonlyMap<string, string>> {
+  return new Map(await Promise.all(keys.map(async ([id, key]) => [id, await digest(id, key)] as const)));
 }
