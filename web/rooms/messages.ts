@@ -21,7 +21,7 @@ export interface MessageOpener {
   place(message: StoredMessage, result: OpenedMessage['result'], mayLackEarlier: boolean): OpenedMessage | undefined;
 }
 
-export function createMessageOpener(roomKeys: ReadonlyMap<number, RoomKey>): MessageOpener {
+export function createMessageOpener(roomId: string, roomKeys: ReadonlyMap<number, RoomKey>): MessageOpener {
   const publicKeys = new Map<string, PublicKey>();
   const verifyingKeys = new Map<string, Promise<CryptoKey>>();
   const sequence = createSequence();
@@ -44,7 +44,8 @@ export function createMessageOpener(roomKeys: ReadonlyMap<number, RoomKey>): Mes
       const verifyingKey = await verifyingKeyOf(message.senderId)?.catch(() => undefined);
       if (!verifyingKey) return fault('unknown-sender');
       try {
-        const bytes = await open(roomKeys.get(message.keyVersion), verifyingKey, message, message);
+        const place = { roomId, senderId: message.senderId };
+        const bytes = await open(roomKeys.get(message.keyVersion), verifyingKey, place, message);
         return decodeContent(bytes) ?? fault('not-understood');
       } catch (error) {
         return fault(error instanceof EnvelopeError ? error.fault : 'damaged');

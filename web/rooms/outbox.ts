@@ -1,6 +1,7 @@
 /** Unsent messages of a room: kept encrypted on this device, sent in order, each until it is acknowledged. */
 import { signal } from '@preact/signals';
 import { ApiError, isTemporary } from '../shared/api/http.js';
+import { endingOf } from './api.js';
 import type { Content } from './content.js';
 import { decodeContent, encodeContent } from './content.js';
 import { decrypt, type Envelope, encrypt, randomBytes, toBase64url, utf8 } from './crypto/protocol.js';
@@ -23,7 +24,7 @@ export interface OutboxOptions {
   readonly seal: (content: Content) => Promise<Envelope | undefined>;
   readonly post: (envelope: Envelope, idempotencyKey: string) => Promise<{ message: { id: string } }>;
   /** The room has ended, or this participant is no longer in it. */
-  readonly onRefused: (error: ApiError) => void;
+  readonly onRefused: (ending: 'unauthorized' | 'gone') => void;
 }
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
@@ -37,6 +38,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   const pause = signal<'limit' | 'connection' | undefined>(undefined);
   let isClosed = false;
   let isFlushing = false;
+  let isFlushWanted = false;
   let order = Date.now();
   let wake = () => {};
   /** Messages that the browser did not store: they are sent, but do not survive a reload. */
@@ -49,6 +51,8 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     if (isUnsaved) unsaved.set(record.id, record);
     else unsaved.delete(record.id);
   };
+  /** Messages that are being stored: until then another tab could not know them. */
+  const storing = new Set<string>();
   /** Messages that the conversation shows; the answer to a request may come after its event. */
   const shown = new Set<string>();
 
@@ -63,11 +67,13 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   async function add(contents: readonly Content[]): Promise<void> {
     for (const content of contents) {
       const id = toBase64url(randomBytes(ID_BYTES));
+      storing.add(id);
       pending.value = [...pending.value, { id, at: Date.now(), content, state: 'queued' }];
       order = Math.max(order + 1, Date.now());
       const record = { id, roomId, order, content: await encrypt(localKey, encodeContent(content), context) };
       if (isClosed) return;
       await save(record);
+      storing.delete(id);
       void flush();
     }
   }
@@ -84,14 +90,23 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   }
 
   async function flush(): Promise<void> {
+    isFlushWanted = true;
     if (isFlushing) return;
     isFlushing = true;
+    while (isFlushWanted) {
+      isFlushWanted = false;
+      await sendQueued();
+    }
+    isFlushing = false;
+  }
+
+  async function sendQueued(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
       const next = pending.value.find(({ state }) => state === 'queued');
-      if (!next || isClosed) break;
+      if (!next || isClosed || storing.has(next.id)) return;
       const outcome = await exclusively(`outbox-${roomId}`, () => attempt(next)).catch((error: unknown) => ({ error }));
-      if (outcome === 'not-now') break;
+      if (outcome === 'not-now') return;
       if (outcome === 'done') {
         pauseMs = FIRST_PAUSE_MS;
         continue;
@@ -99,7 +114,6 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
       await rest(outcome.error, pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
-    isFlushing = false;
   }
 
   async function rest(error: unknown, pauseMs: number): Promise<void> {
@@ -142,14 +156,19 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
       return { error };
     }
     const { status } = error;
+    const ending = endingOf(error);
     // 409, 422: an earlier attempt arrived.
     if (status === 409 || status === 422) {
       await outbox.remove(id);
       drop(id);
-    } else if (status === 404 || status === 401) {
+    } else if (ending) {
       update(id, { state: 'queued' });
-      onRefused(error);
+      onRefused(ending);
       return 'not-now' as const;
+    } else if (status === 404 || status === 401) {
+      // Of a proxy, while the service restarts.
+      update(id, { state: 'queued' });
+      return { error };
     } else update(id, { state: 'failed', error });
     return 'done' as const;
   }

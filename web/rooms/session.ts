@@ -52,7 +52,7 @@ export async function openRoom(record: RoomRecord) {
     return !isHolder || isKeyUnreadable.value;
   });
   const traffic = createTraffic();
-  const opener = createMessageOpener(roomKeys);
+  const opener = createMessageOpener(roomId, roomKeys);
   const api = createRoomApi(roomId, secrets.value.token);
   const ownAgreementKey = await agreementKeyOf(agreement);
   let helloVersion = 0;
@@ -62,8 +62,12 @@ export async function openRoom(record: RoomRecord) {
     return emptyConversation(Math.min(...roomKeys.keys()), secrets.value.title);
   }
 
+  /** After a rotation, what is sent waits for the new key: those whom it leaves out have the old one. */
+  const isRotating = () =>
+    outbox.pending.peek().some(({ content, state }) => content.kind === 'rotation' && state === 'sent');
+
   async function sealContent(content: Content) {
-    const canSend = isLoaded.value && !isExcluded.value;
+    const canSend = isLoaded.value && !isExcluded.value && !isRotating();
     return canSend ? keyring.seal(conversation.value.keyVersion, encodeContent(content)) : undefined;
   }
 
@@ -72,7 +76,7 @@ export async function openRoom(record: RoomRecord) {
     localKey,
     seal: sealContent,
     post: api.post,
-    onRefused: ({ status }) => void end(status === 401 ? 'unauthorized' : endingByTime()),
+    onRefused: (ending) => void end(ending === 'gone' ? endingByTime() : ending),
   });
 
   const endingByTime = (): Ending => (Date.now() + clockOffset.value >= expiresAt.value - 1000 ? 'expired' : 'burned');
@@ -132,7 +136,9 @@ export async function openRoom(record: RoomRecord) {
       if (ended.value) return;
       flushAdded();
     }
-    if (isLoaded.value) await introduce();
+    if (!isLoaded.value) return;
+    await introduce();
+    void outbox.flush();
   }
 
   let added: OpenedMessage[] = [];
