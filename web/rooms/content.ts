@@ -3,8 +3,8 @@ import { type Bytes, fromUtf8, type KeyPackage, utf8 } from './crypto/protocol.j
 
 export const MAX_NAME = 48;
 export const MAX_TITLE = 80;
-/** Bytes in UTF-8, below what one message holds. */
-export const MAX_TEXT_BYTES = 20_000;
+/** More than one message holds. */
+const MAX_TEXT = 32_768;
 export const MAX_PARTS = 16;
 
 export interface FileHead {
@@ -79,7 +79,7 @@ function checked(head: Fields, bytes: Bytes): Content | undefined {
       return isText(head.title, MAX_TITLE) ? { kind: 'title', title: tidy(head.title, MAX_TITLE) } : undefined;
     case 'text': {
       const { text, replyTo } = head;
-      const isValid = isText(text, MAX_TEXT_BYTES) && isOptional(replyTo, isToken);
+      const isValid = isText(text, MAX_TEXT) && isOptional(replyTo, isToken);
       return isValid ? { kind: 'text', text, ...(replyTo && { replyTo }) } : undefined;
     }
     case 'rotation':
@@ -104,7 +104,12 @@ function checkedFile({ name, type, size, width, height }: Fields): FileHead | un
   const isPixels = (value: unknown) => isCount(value, 20_000);
   if (!isText(name, 255) || typeof type !== 'string' || !isCount(size, 2 ** 30)) return undefined;
   const measures = isPixels(width) && isPixels(height) ? { width: width as number, height: height as number } : {};
-  return { name, type: /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream', size, ...measures };
+  return {
+    name: tidy(name, 255) || '?',
+    type: /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream',
+    size,
+    ...measures,
+  };
 }
 
 function isKeyPackage(value: unknown): value is KeyPackage {
