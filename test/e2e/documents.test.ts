@@ -85,6 +85,7 @@ describe('OpenAPI documents', function () {
     for (let n = 2; n < 42; n++) await here('POST', '/messages', { ...envelope, messageIndex: n });
     await here('GET', '/state');
     await here('GET', '/events');
+    await rooms.page();
     await rooms.ask('GET', '/health');
     await rooms.ask('GET', '/openapi.json');
 
@@ -130,9 +131,7 @@ describe('OpenAPI documents', function () {
     await create({ roomId });
     for (let n = 0; n < 10; n++) await create({});
     for (const path of ['/', '/health', '/config', '/openapi.json']) await meeting.ask('GET', path);
-    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-    const [part = ''] = /\/?assets\/[^"']+/.exec(page) ?? [];
-    await meeting.ask('GET', '/assets/{part}', { target: `/${part.replace(/^\//, '')}` });
+    await meeting.page();
 
     const sockets = Array.from({ length: 10 }, () => new WebSocket(`${url.replace('http', 'ws')}/ws`));
     await Promise.all(sockets.map((each) => once(each, 'open')));
@@ -171,13 +170,9 @@ describe('OpenAPI documents', function () {
       await analytics.ask('GET', path);
     for (const path of ['/api/report', '/api/live', '/api/collect-attempts'])
       await analytics.ask('GET', path, { target: `${path}?site=demo` });
-    for (const path of ['/', '/m.js']) {
-      const { headers } = await analytics.ask('GET', path);
-      await analytics.ask('GET', path, { headers: { 'if-none-match': String(headers.etag) } });
-    }
-    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-    const [part = ''] = /\/?assets\/[^"']+/.exec(page) ?? [];
-    await analytics.ask('GET', '/assets/{part}', { target: `/${part.replace(/^\//, '')}` });
+    const { headers: cached } = await analytics.ask('GET', '/m.js');
+    await analytics.ask('GET', '/m.js', { headers: { 'if-none-match': String(cached.etag) } });
+    await analytics.page();
 
     await twice('POST', '/api/auth/magic-link', [{ email: EMAIL }, { email: EMAIL, x: 1 }]);
     const link = () => /"link":"([^"]+)"/.exec(open.lines.join('\n'))?.[1] ?? '';
@@ -234,6 +229,7 @@ describe('OpenAPI documents', function () {
         for (const body of [{ windowMinutes }, { windowMinutes: windowMinutes + 1 }])
           await logs.ask(method, path, { headers, body });
       }
+      await logs.page();
       await logs.ask('GET', '/api/logs/aggregate', { target: '/api/logs/aggregate?groupBy=level' });
       // Accepts every post.
       const webhookUrl = `${open.urls.logs}/api/ingest`;

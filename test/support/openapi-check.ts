@@ -136,6 +136,15 @@ export class Examined {
     }
   }
 
+  /** Asks for the page of the service, for it again when it is unchanged, and for one of its assets. */
+  async page() {
+    const accept = 'text/html';
+    const { headers, text } = await this.ask('GET', '/', { headers: { accept } });
+    await this.ask('GET', '/', { headers: { accept, 'if-none-match': String(headers.etag) } });
+    const [part = ''] = /assets\/[^"']+/.exec(text) ?? [];
+    await this.ask('GET', '/assets/{part}', { target: `/${part}` });
+  }
+
   /** Bodies that stall, on all routes at once: it takes seconds until they are given up. */
   async stall(targetOf: (path: string) => string, headers: Headers = {}) {
     const stalling = { ...headers, 'content-length': '100' };

@@ -95,11 +95,12 @@ describe('account and administration of the chat page', () => {
     expect(page.targetOf(removed, names)).to.equal('A former member');
     expect(page.detailsOf(removed, names)).to.deep.equal([['id', 'u9']]);
     const deleted = {
-      actorId: 'u9',
+      actorId: 'UVBGLhikmAKrsNq8lGpYGA',
       targetType: 'message',
       targetId: 'm',
       metadata: { channelId: 'c1', author: 'u1' },
     };
+    expect(page.actorOf(deleted, names)).to.equal('A former member');
     expect(page.targetOf(deleted, names)).to.equal(undefined);
     expect(page.detailsOf(deleted, names)).to.deep.equal([
       ['channel', 'General'],

@@ -15,10 +15,11 @@ export interface AuditEntry {
   readonly metadata: { readonly [name: string]: unknown };
 }
 
-const SYSTEM = 'system';
+/** Actors that are not users are parts of the service, for example its start. */
+const USER_ID = /^[\w-]{22}$/;
 
 export const actorOf = ({ actorId }: AuditEntry, names: Names): string =>
-  actorId === SYSTEM ? texts.system : (names.users.get(actorId) ?? texts.unknownUser);
+  names.users.get(actorId) ?? (USER_ID.test(actorId) ? texts.unknownUser : texts.system);
 
 export const sentenceOf = ({ action }: AuditEntry): string => auditActions[action] ?? action;
 

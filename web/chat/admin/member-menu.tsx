@@ -25,20 +25,22 @@ interface MemberMenuProps {
 }
 
 export function MemberMenu({ member, isSelf, config, reload }: MemberMenuProps) {
-  const [dialog, setDialog] = useState<'password' | 'remove'>();
+  const [dialog, setDialog] = useState<'password' | 'remove' | 'demote'>();
   const { id, userName, isAdmin } = member;
   const path = `users/${encodeURIComponent(id)}`;
   const close = () => setDialog(undefined);
 
   async function changeRole() {
-    try {
-      await http.send('PUT', `${path}/role`, { body: { role: isAdmin ? 'user' : 'admin' } });
-      toast({ text: texts.roleChanged(userName, !isAdmin) });
-      if (isSelf) updateUser({ isAdmin: !isAdmin });
-      else await reload();
-    } catch (error) {
-      toast({ text: messageOf(error), tone: 'bad' });
-    }
+    await http.send('PUT', `${path}/role`, { body: { role: isAdmin ? 'user' : 'admin' } });
+    toast({ text: texts.roleChanged(userName, !isAdmin) });
+    if (isSelf) updateUser({ isAdmin: !isAdmin });
+    else await reload();
+  }
+
+  /** Asks first before admins take the role from themselves: they could not give it back. */
+  function chooseRole() {
+    if (isSelf) return setDialog('demote');
+    changeRole().catch((error: unknown) => toast({ text: messageOf(error), tone: 'bad' }));
   }
 
   async function remove() {
@@ -50,8 +52,8 @@ export function MemberMenu({ member, isSelf, config, reload }: MemberMenuProps) 
 
   const items = (): readonly MenuEntry[] => [
     isAdmin
-      ? { label: texts.makeMember, icon: ShieldOff, run: changeRole }
-      : { label: texts.makeAdmin, icon: ShieldCheck, run: changeRole },
+      ? { label: texts.makeMember, icon: ShieldOff, run: chooseRole }
+      : { label: texts.makeAdmin, icon: ShieldCheck, run: chooseRole },
     ...(config.mode === 'password'
       ? [{ label: texts.setPassword, icon: KeyRound, run: () => setDialog('password') }]
       : []),
@@ -71,6 +73,17 @@ export function MemberMenu({ member, isSelf, config, reload }: MemberMenuProps) 
           cancelLabel={settingsTexts.cancel}
           danger
           onConfirm={remove}
+          onClose={close}
+        />
+      )}
+      {dialog === 'demote' && (
+        <ConfirmDialog
+          title={texts.demoteTitle}
+          text={texts.demoteText}
+          confirmLabel={texts.makeMember}
+          cancelLabel={settingsTexts.cancel}
+          danger
+          onConfirm={changeRole}
           onClose={close}
         />
       )}

@@ -22,6 +22,8 @@ export const adminTexts = {
     actions: (name: string) => `Actions for ${name}`,
     makeAdmin: 'Make admin',
     makeMember: 'Take the admin role away',
+    demoteTitle: 'Take the admin role from yourself?',
+    demoteText: 'You no longer see these settings. Only another admin can give the role back.',
     setPassword: 'Set a password',
     passwordTitle: (name: string) => `Set a password for ${name}`,
     passwordHint: 'All of their sessions end. Share the password with them in person.',
