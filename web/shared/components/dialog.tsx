@@ -13,7 +13,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Open while it is rendered; `onClose` is called on Escape, the close button and a click beside it. */
+/** Open while it is rendered; `onClose` is called on Escape, the close button and, without a form, a click beside it. */
 export function Dialog({ title, onClose, wide, closeLabel = 'Close', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -41,7 +41,11 @@ export function Dialog({ title, onClose, wide, closeLabel = 'Close', children }:
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === element.current && onClose()}
+      onClick={(event) => {
+        // A form may hold text that a stray click must not discard.
+        const dialog = event.currentTarget;
+        if (event.target === dialog && !dialog.querySelector('form')) onClose();
+      }}
     >
       <header>
         <h2 id={titleId}>{title}</h2>
