@@ -19,6 +19,7 @@ import { texts } from './texts/workspace.js';
 import { Announcer } from './timeline/announcer.js';
 import { PlaceView } from './timeline/place-view.js';
 import { createWorkspace, useWorkspace, WorkspaceContext } from './workspace/context.js';
+import { Guard } from './workspace/guard.js';
 import { useShortcuts } from './workspace/shortcuts.js';
 import { type Panel, show, view } from './workspace/view.js';
 
@@ -68,9 +69,13 @@ function Frame() {
       <Sidebar />
       <div class="workspace-main">
         <ConnectionBanner />
-        {placeId === undefined ? <NoPlace /> : <PlaceView placeId={placeId} />}
+        <Guard key={placeId}>{placeId === undefined ? <NoPlace /> : <PlaceView placeId={placeId} />}</Guard>
       </div>
-      {placeId !== undefined && panel && <PanelView placeId={placeId} panel={panel} />}
+      {placeId !== undefined && panel && (
+        <Guard key={panel.kind}>
+          <PanelView placeId={placeId} panel={panel} />
+        </Guard>
+      )}
       <Overlays />
       <Announcer />
     </div>

@@ -79,6 +79,7 @@ export function Switcher({ peopleOnly = false, onClose }: { peopleOnly?: boolean
   }
 
   function onKeyDown(event: KeyboardEvent) {
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && found.length > 0) setActive((active + step + found.length) % found.length);
     else if (event.key === 'Enter') void open(found[active]);

@@ -54,7 +54,7 @@ export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = t
     if (!isNewShown && message.createdAt > newAfter! && message.author.id !== userId) {
       isNewShown = true;
       previous = undefined;
-      rows.push({ kind: 'new', key: 'new' });
+      rows.push({ kind: 'new', key: `new-${message.id}` });
     }
     const { id, author, createdAt } = message;
     const isFirst = message.quotedMessageId !== null || !continues(previous, author.id, createdAt);

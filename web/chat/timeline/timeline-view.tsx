@@ -63,7 +63,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     [messages, outgoing, hasNewer, newAfter],
   );
   const keys = useMemo(() => rows.map((row) => row.key), [rows]);
-  const [start] = useState(() => (keys.includes('new') ? 'new' : undefined));
+  const [start] = useState(() => rows.find(({ kind }) => kind === 'new')?.key);
   const mark = readUpTo(marks.marks.value, key);
   const unreadBelow = useMemo(
     () => messages.filter(({ createdAt, author }) => createdAt > mark && author.id !== user.id).length,
