@@ -92,7 +92,7 @@ export function SearchPanel({ placeId, text }: { placeId: string | undefined; te
   return (
     <PanelFrame title={texts.search}>
       <div class="panel-content search">
-        <div ref={field} class="search-field">
+        <div ref={field} class="search-words">
           <TextField
             label={texts.searchLabel}
             type="search"

@@ -104,7 +104,7 @@ export function Reactions({ message }: { message: Message }) {
             onClick={() => toggleReaction(workspace, message, reaction)}
           >
             <span>{reaction}</span>
-            {ids.length}
+            <strong>{ids.length}</strong>
           </button>
         );
       })}
