@@ -188,6 +188,17 @@ describe('meeting page without a connection', function () {
     await ada.tile('Bob').waitFor({ state: 'detached' });
   });
 
+  it('can stop joining a service that cannot be reached', async () => {
+    const ada = await open('Ada', `http://127.0.0.1:${proxy.port}`);
+    proxy.interrupt();
+    await ada.join('NOBODY');
+    await ada.seesError(/Connection lost/);
+    await accessible(ada.page);
+    await ada.button('Cancel').click();
+    proxy.restore();
+    await ada.create();
+  });
+
   it('connects to participants who joined meanwhile', async () => {
     const { ada, roomId } = await two();
     await cut(ada);

@@ -190,6 +190,21 @@ describe('media of the meeting page', function () {
     await accessible(ada.page);
   });
 
+  it('shows a screen after the return that was shared without a connection', async () => {
+    const { ada, bob } = await two(`http://127.0.0.1:${proxy.port}`);
+    await bob.sees('Ada');
+    await ada.sees('Bob');
+    proxy.interrupt();
+    await ada.away.waitFor();
+    await ada.button('Share screen').click();
+    await screenOf(ada, 'Your screen').waitFor();
+    proxy.restore();
+    await ada.away.waitFor({ state: 'hidden' });
+    await moves(screenOf(bob, 'Screen of Ada').locator('video'));
+    await bob.button('Share screen').click();
+    await moves(screenOf(ada, 'Screen of Bob').locator('video'));
+  });
+
   it('asks before a moderator can open a microphone', async () => {
     const { ada, bob } = await two();
     await ada.act('Bob', 'Mute');

@@ -14,14 +14,14 @@ import { enter, outbox } from './meeting/meeting.js';
 import { MeetingView } from './meeting/meeting-view.js';
 import { state, ticket, view } from './meeting/state.js';
 import { openDevices } from './meeting/switches.js';
-import { draft } from './messages/timeline.js';
+import { draft, unread } from './messages/timeline.js';
 import { resumableUntil, type SavedVisit, storeVisit, takeVisit } from './saved-visit.js';
 import { texts } from './texts.js';
 import { WaitingView } from './waiting/waiting-view.js';
 
 effect(() => {
   const name = view.value === 'lobby' ? '' : ticket.value?.title || state.value.roomId;
-  document.title = name ? `${name} · ${texts.title}` : texts.title;
+  document.title = `${unread.value > 0 ? `(${unread.value}) ` : ''}${name && `${name} · `}${texts.title}`;
 });
 effect(() => {
   if (view.value === 'lobby') updateInvitation();

@@ -47,6 +47,7 @@ export const texts = {
     newPasswordHint: 'Optional: only those who know it get in',
     maximum: 'Maximum participants',
     or: 'or',
+    cancel: 'Cancel',
     other: 'Another meeting',
     startHere: (roomId: string) => `Start a meeting with the id ${roomId}`,
     unsent: 'Not sent',

@@ -55,6 +55,8 @@ export interface Peer {
   replaceTracks(tracks: Tracks): void;
   /** Limits the picture of our camera: everyone sends to everyone, so many people share one line. */
   limitVideo(limit: VideoLimit): void;
+  /** Sends an offer again that was not answered, as it may have been lost. */
+  repeatOffer(): void;
   /** Looks for a new network path without interrupting the media. */
   restartIce(): void;
   close(): void;
@@ -229,6 +231,9 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
     limitVideo(next) {
       limit = next;
       applyLimit();
+    },
+    repeatOffer() {
+      if (connection.signalingState === 'have-local-offer') sendDescription();
     },
     restartIce: () => connection.restartIce(),
     close() {

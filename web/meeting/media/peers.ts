@@ -82,8 +82,12 @@ export function createPeers({ iceServers, tracks, send, onChange }: PeersOptions
       for (const id of peers.keys()) if (!room.people.has(id)) disconnect(id);
       for (const [id, { isDisconnected }] of room.people) {
         if (isAway || isDisconnected) stale.add(id);
-        // Only the initiator starts over; the other side accepts its new offer.
-        else if (stale.delete(id) && me !== undefined && me < id && !peers.get(id)?.isAlive) disconnect(id);
+        else if (stale.delete(id)) {
+          const peer = peers.get(id);
+          // Only the initiator starts over; the other side accepts its new offer.
+          if (me !== undefined && me < id && !peer?.isAlive) disconnect(id);
+          else peer?.repeatOffer();
+        }
         ensurePeer(id);
       }
       limitVideo(limitFor(peers.size));

@@ -1,5 +1,5 @@
 /** Handles messages that are not room state: passes them on, or describes them in words. */
-import { toast } from '../../shared/components/toasts.js';
+import { dismissToasts, toast } from '../../shared/components/toasts.js';
 import type { Files } from '../files/files.js';
 import type { Outbox } from '../messages/outbox.js';
 import { addMessage, addNotice } from '../messages/timeline.js';
@@ -20,6 +20,10 @@ export interface NoticeOptions {
 
 const openChat = { label: texts.chat.show, run: () => (panel.value = 'chat') };
 const MAX_PREVIEW = 90;
+
+panel.subscribe((shown) => {
+  if (shown === 'chat') dismissToasts(openChat);
+});
 
 export function createNotices({ outbox, files, me, nameOf, onSignal }: NoticeOptions) {
   const { notices } = texts;

@@ -29,6 +29,11 @@ export function toast(shown: Toast): void {
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
+/** Removes the notices that offer this very action, once it was done in another way. */
+export function dismissToasts(action: NonNullable<Toast['action']>): void {
+  toasts.value = toasts.value.filter((each) => each.action !== action);
+}
+
 /** To be rendered once per page. */
 export function Toasts({ dismissLabel = 'Dismiss' }: { dismissLabel?: string }) {
   return (
