@@ -3,8 +3,11 @@ import { computed, signal } from '@preact/signals';
 import { texts } from '../texts.js';
 import { chosenDevice, type InputKind, mediaDevices, updateDevices } from './devices.js';
 
+/** The picture is encoded once for each of the others, which takes more than two cores in this size. */
+const SIZE = navigator.hardwareConcurrency > 2 ? { width: 1280, height: 720 } : { width: 640, height: 360 };
+
 const CONSTRAINTS = {
-  video: { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 24, max: 30 } },
+  video: { width: { ideal: SIZE.width }, height: { ideal: SIZE.height }, frameRate: { ideal: 24, max: 30 } },
   audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
 } as const;
 
