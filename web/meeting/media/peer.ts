@@ -35,8 +35,8 @@ export interface Link {
 export interface VideoLimit {
   /** Bits per second. */
   readonly maxBitrate: number;
-  /** Divides width and height. */
-  readonly scaleResolutionDownBy: number;
+  /** Pixels. */
+  readonly maxHeight: number;
 }
 
 type Unaddressed<Kind> = Kind extends unknown ? Omit<Kind, 'targetId'> : never;
@@ -75,6 +75,7 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
   const stream = new MediaStream();
   let screen: MediaStream | undefined;
   let roundTripMs: number | undefined;
+  let limit: VideoLimit | undefined;
   let isOffering = false;
   let isIgnoring = false;
   let queue = Promise.resolve();
@@ -140,27 +141,25 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
 
   function replaceTracks({ video, audio, screen: ownScreen }: Tracks) {
     const replace = (transceiver: RTCRtpTransceiver | undefined, track: MediaStreamTrack | null) =>
-      void transceiver?.sender.replaceTrack(track).catch(() => {});
-    replace(transceiversOf('audio')[0], audio);
-    replace(transceiversOf('video')[0], video);
+      transceiver?.sender.replaceTrack(track).catch(() => {});
+    void replace(transceiversOf('audio')[0], audio);
+    void replace(transceiversOf('video')[0], video)?.then(applyLimit);
     // Without a first description, the camera's transceiver does not exist yet.
     if (transceiversOf('video').length === 0) return;
     const sending = screenTransceivers().find(({ direction }) => direction.startsWith('send'));
     if (!ownScreen) {
-      replace(sending, null);
+      void replace(sending, null);
       if (sending) sending.direction = 'recvonly';
-    } else if (sending) replace(sending, ownScreen);
+    } else if (sending) void replace(sending, ownScreen);
     else {
       const idle = screenTransceivers().find(({ direction }) => ['recvonly', 'inactive'].includes(direction));
       if (!idle) connection.addTransceiver(ownScreen, { direction: 'sendrecv' });
       else {
-        replace(idle, ownScreen);
+        void replace(idle, ownScreen);
         idle.direction = 'sendrecv';
       }
     }
   }
-
-  let limit: VideoLimit | undefined;
 
   /** Before the first negotiation there are no parameters to change. */
   function applyLimit() {
@@ -168,7 +167,9 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
     const parameters = sender?.getParameters();
     const [encoding] = parameters?.encodings ?? [];
     if (!sender || !parameters || !encoding || !limit) return;
-    Object.assign(encoding, limit);
+    const { height = limit.maxHeight } = sender.track?.getSettings() ?? {};
+    encoding.maxBitrate = limit.maxBitrate;
+    encoding.scaleResolutionDownBy = Math.max(1, height / limit.maxHeight);
     void sender.setParameters(parameters).catch(() => {});
   }
 

@@ -28,9 +28,9 @@ export interface PeersOptions {
 
 /** What we send to each of this many others. */
 function limitFor(others: number): VideoLimit {
-  if (others <= 1) return { maxBitrate: 1_700_000, scaleResolutionDownBy: 1 };
-  if (others <= 4) return { maxBitrate: 600_000, scaleResolutionDownBy: 2 };
-  return { maxBitrate: 250_000, scaleResolutionDownBy: 4 };
+  if (others <= 1) return { maxBitrate: 1_700_000, maxHeight: 720 };
+  if (others <= 4) return { maxBitrate: 600_000, maxHeight: 360 };
+  return { maxBitrate: 250_000, maxHeight: 180 };
 }
 
 export function createPeers({ iceServers, tracks, send, onChange }: PeersOptions): Peers {
