@@ -118,6 +118,7 @@ export function createReports(ports: ReportPorts) {
         lists: (day) => lists.get(day),
         names,
         limit,
+        goals: site.goals,
       }),
     );
   }
@@ -125,7 +126,7 @@ export function createReports(ports: ReportPorts) {
   async function filteredReportFor(site: Site, period: Period, now: number, limit: number, filters: Filters) {
     const since = previousPeriod(period).start;
     const isComplete = await completenessOf(site, since, now);
-    const filtered = createFilteredReport(period, filters, limit);
+    const filtered = createFilteredReport(period, filters, { limit, goals: site.goals });
     const firstDay = await days.readCombinations(site.instance, since, period.end, filtered.add);
     return filtered.report(isComplete(firstDay));
   }

@@ -44,6 +44,7 @@ export interface SiteView {
   readonly name: string;
   readonly domains: readonly string[];
   readonly allowedEventProperties: readonly string[];
+  readonly goals: readonly string[];
   readonly hasIngestToken: boolean;
   readonly snippet: string;
   readonly createdAt: string;
@@ -73,8 +74,8 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     const instance = derivation.id('analytics.site', context.commandId);
     // Events are encrypted, so the site's key must exist before the first event.
     const createKey = () => vault.create(siteSubject({ instance }));
-    const { name = siteId, domains = [], allowedEventProperties = [] } = fields;
-    const attributes = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
+    const { name = siteId, domains = [], allowedEventProperties = [], goals = [] } = fields;
+    const attributes = { siteId, instance, name, domains, allowedEventProperties, goals, tokenHash };
     const command = { type: 'RegisterSite' as const, ...attributes, now: clock.now() };
     return siteResult(siteId, await handle(sitesAggregate, SITES, command, context, createKey));
   }
@@ -140,12 +141,13 @@ export function createSites({ handle, directory, vault, derivation, clock, count
   }
 
   function view(site: Site): SiteView {
-    const { siteId: id, name, domains, allowedEventProperties, tokenHash, createdAt, updatedAt } = site;
+    const { siteId: id, name, domains, allowedEventProperties, goals, tokenHash, createdAt, updatedAt } = site;
     return {
       id,
       name,
       domains,
       allowedEventProperties,
+      goals,
       hasIngestToken: tokenHash !== null,
       snippet: `<script defer src="${baseUrl(appUrl())}/m.js" data-site="${id}"></script>`,
       createdAt: new Date(createdAt).toISOString(),

@@ -83,12 +83,10 @@ export const catalog = {
       object({
         ...inSite,
         registeredAt: time,
-        secret: object({
-          name: text,
-          domains: texts,
-          allowedEventProperties: texts,
-          tokenHash: oneOf(id, none),
-        }),
+        secret: object(
+          { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none) },
+          { goals: texts },
+        ),
       }),
       {
         sealed: {
@@ -102,7 +100,10 @@ export const catalog = {
       object({
         ...inSite,
         changedAt: time,
-        secret: object({}, { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none) }),
+        secret: object(
+          {},
+          { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none), goals: texts },
+        ),
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),

@@ -1,7 +1,7 @@
 /** Builds the report of the hits that pass filters, from the combinations of values that were counted day by day. */
 import { combinationFilter, type FilterName, type Filters } from './combinations.js';
 import { OTHER, type SerializedList } from './frequent-values.js';
-import { campaignOf, daysOf, type NamedCount, type Period, percentChange } from './report.js';
+import { campaignOf, daysOf, goalOf, type NamedCount, type Period, percentChange } from './report.js';
 
 /** Parts of a report that cannot be filtered, because nothing about them is kept together with other values. */
 export const NOT_KEPT = ['uniques', 'properties', 'trends', 'hours'] as const;
@@ -14,7 +14,11 @@ interface Totals {
 const noTotals = (): Totals => ({ pageviews: 0, events: 0 });
 
 /** Counts one day after another, those of the previous period included. */
-export function createFilteredReport(period: Period, filters: Filters, limit: number) {
+export function createFilteredReport(
+  period: Period,
+  filters: Filters,
+  { limit, goals = [] }: { readonly limit: number; readonly goals?: readonly string[] },
+) {
   const valuesOf = combinationFilter(filters);
   const byDay = new Map(daysOf(period).map((day) => [day, noTotals()]));
   const previous = noTotals();
@@ -64,6 +68,7 @@ export function createFilteredReport(period: Period, filters: Filters, limit: nu
       series: Array.from(byDay, ([date, counts]) => ({ date, ...counts, uniques: null })),
       pages: top('pages'),
       events: top('events'),
+      goals: goals.map((name) => goalOf(name, lists.get('events')?.get(name) ?? 0, null)),
       referrers: top('referrers'),
       campaigns: top('campaigns').map(({ name, count }) => ({ ...campaignOf(name), count })),
       browsers: top('browsers'),

@@ -36,11 +36,24 @@ export interface Counts {
   readonly isPreviousComplete: boolean;
   /** Items per list. */
   readonly limit?: number;
+  /** Names of events that are goals. */
+  readonly goals?: readonly string[];
 }
+
+export interface Goal extends NamedCount {
+  /** Events per 100 visitors, with one decimal; null if the visitors are not known or none. */
+  readonly rate: number | null;
+}
+
+export const goalOf = (name: string, count: number, visitors: number | null): Goal => ({
+  name,
+  count,
+  rate: visitors ? Math.round((1000 * count) / visitors) / 10 : null,
+});
 
 /** Builds a report. Yields every few milliseconds, as a year of full lists takes long. */
 export function* buildReport(period: Period, counts: Counts) {
-  const { summaries, lists, names, isPreviousComplete, limit = DEFAULT_ITEMS } = counts;
+  const { summaries, lists, names, isPreviousComplete, limit = DEFAULT_ITEMS, goals = [] } = counts;
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
   const previous = { ...totalsOf(daysOf(previousPeriod(period)), summaries), complete: isPreviousComplete };
@@ -60,6 +73,7 @@ export function* buildReport(period: Period, counts: Counts) {
     ...(days.length === 1 && { hours: hoursOf(lists(period.start)?.hours, names.hours) }),
     pages: namedCounts('pages'),
     events: namedCounts('events'),
+    goals: goals.map((name) => goalOf(name, countOf(name, days, lists, names), totals.uniques)),
     referrers: namedCounts('referrers'),
     campaigns: itemsOf('campaigns').map(([key, count]) => ({ ...campaignOf(key), count })),
     browsers: namedCounts('browsers'),
@@ -90,6 +104,16 @@ function hoursOf(tally: Tally | undefined, { all }: Names) {
     pageviews: counts.get(hourKey(hour, true)) ?? 0,
     events: counts.get(hourKey(hour, false)) ?? 0,
   }));
+}
+
+/** Counts an event over all days. */
+function countOf(event: string, days: readonly string[], lists: ByDay<DayLists>, { events }: SiteNames): number {
+  const number = events.numbers.get(event);
+  if (number === undefined) return 0;
+  return days.reduce((sum, day) => {
+    const { names, counts } = lists(day)?.events ?? {};
+    return sum + (counts?.[names?.indexOf(number) ?? -1] ?? 0);
+  }, 0);
 }
 
 function totalsOf(days: readonly string[], summaries: ByDay<DaySummary>): DaySummary {

@@ -8,6 +8,7 @@ export const SITE_LIMITS = {
   domains: 100,
   properties: 100,
   propertyName: 80,
+  goals: 20,
   token: 200,
 } as const;
 
@@ -16,6 +17,7 @@ export interface SiteFieldsInput {
   readonly name?: string | undefined;
   readonly domains?: readonly string[] | string | undefined;
   readonly allowedEventProperties?: readonly string[] | undefined;
+  readonly goals?: readonly string[] | undefined;
 }
 
 const ID = new RegExp(`^[a-z0-9_-]{1,${SITE_LIMITS.id}}$`);
@@ -50,12 +52,17 @@ export function parseSiteFields(input: SiteFieldsInput): Partial<Omit<SiteFields
     return invalidSite(`name must have 1 to ${SITE_LIMITS.name} characters`);
   const domains = input.domains === undefined ? undefined : domainsOf(input.domains);
   if (domains && 'rejected' in domains) return domains;
-  const properties = input.allowedEventProperties && propertiesOf(input.allowedEventProperties);
+  const properties =
+    input.allowedEventProperties &&
+    namesOf('allowedEventProperties', input.allowedEventProperties, SITE_LIMITS.properties);
   if (properties && 'rejected' in properties) return properties;
+  const goals = input.goals && namesOf('goals', input.goals, SITE_LIMITS.goals);
+  if (goals && 'rejected' in goals) return goals;
   return {
     ...(name !== undefined && { name }),
     ...(domains && { domains }),
     ...(properties && { allowedEventProperties: properties }),
+    ...(goals && { goals }),
   };
 }
 
@@ -73,13 +80,13 @@ function domainsOf(input: readonly string[] | string): readonly string[] | Rejec
     : [...hosts];
 }
 
-function propertiesOf(input: readonly string[]): readonly string[] | Rejection {
+/** Trims names and drops repeated ones. Names of events and of properties have the same maximum length. */
+function namesOf(field: string, input: readonly string[], most: number): readonly string[] | Rejection {
   const names = new Set(input.map((name) => name.trim()).filter((name) => name !== ''));
-  if (names.size > SITE_LIMITS.properties)
-    return invalidSite(`allowedEventProperties must have at most ${SITE_LIMITS.properties} entries`);
+  if (names.size > most) return invalidSite(`${field} must have at most ${most} entries`);
   const tooLong = [...names].some((name) => clean(name, SITE_LIMITS.propertyName) !== name);
   return tooLong
-    ? invalidSite(`names in allowedEventProperties must have at most ${SITE_LIMITS.propertyName} characters`)
+    ? invalidSite(`names in ${field} must have at most ${SITE_LIMITS.propertyName} characters`)
     : [...names];
 }
 

@@ -12,6 +12,8 @@ export interface SiteFields {
   /** Host names. */
   readonly domains: readonly string[];
   readonly allowedEventProperties: readonly string[];
+  /** Names of the events that the site is for. */
+  readonly goals: readonly string[];
   /** Null for a site that accepts hits without a token. */
   readonly tokenHash: string | null;
 }
@@ -89,6 +91,7 @@ function changedFields(site: Site, changes: Partial<SiteFields>): Partial<SiteFi
 const evolve: Evolve<SitesState, SitesEvent> = {
   SiteRegistered: (sites, { siteId, instance, registeredAt, secret }) =>
     sites.set(siteId, {
+      goals: [],
       ...secret,
       siteId,
       instance,

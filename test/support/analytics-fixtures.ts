@@ -10,6 +10,7 @@ export const secretOf = (siteId: string): SiteFields => ({
   name: siteId,
   domains: ['example.com'],
   allowedEventProperties: ['plan'],
+  goals: ['Buy'],
   tokenHash: null,
 });
 

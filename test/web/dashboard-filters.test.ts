@@ -51,6 +51,14 @@ describe('dashboard with filters', function () {
     await says(page, '#totals', /Visitors2/);
     expect(page.url()).not.to.contain('filters');
 
+    // Goals are events of which the report shows the rate.
+    await button(page, 'Settings').click();
+    await page.getByLabel('Goals:').fill('Buy\nNever');
+    await button(page, 'Save').click();
+    await showList(page, 'Goals');
+    await says(page, '[aria-labelledby=list-goals] li:first-child', 'Buy50 %1');
+    await says(page, '[aria-labelledby=list-goals] li:last-child', 'Never0 %0');
+
     // Pages of an event are where it happened.
     await showList(page, 'Events');
     await button(page, 'Buy').click();

@@ -88,7 +88,7 @@ export const button = (page: Page, name: string | RegExp): Locator => page.getBy
 
 /** Chooses an item of the account's menu. */
 export async function choose(page: Page, item: string): Promise<void> {
-  await button(page, /^Account: /).click();
+  await page.locator('.account').getByRole('button').click();
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 

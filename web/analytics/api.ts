@@ -11,6 +11,7 @@ export interface SiteInput {
   readonly name?: string;
   readonly domains?: string;
   readonly allowedEventProperties?: readonly string[];
+  readonly goals?: readonly string[];
   readonly ingestToken?: string;
 }
 

@@ -5,6 +5,7 @@ export interface Site {
   readonly name: string;
   readonly domains: readonly string[];
   readonly allowedEventProperties: readonly string[];
+  readonly goals: readonly string[];
   readonly hasIngestToken: boolean;
   readonly snippet: string;
 }
@@ -35,6 +36,7 @@ export interface NamedCount {
 export type ListName =
   | 'pages'
   | 'events'
+  | 'goals'
   | 'referrers'
   | 'campaigns'
   | 'browsers'
@@ -43,7 +45,7 @@ export type ListName =
   | 'countries'
   | 'properties';
 
-export type FilterName = Exclude<ListName, 'properties'>;
+export type FilterName = Exclude<ListName, 'properties' | 'goals'>;
 
 /** Wanted values by list; a campaign is its source, medium and name. */
 export type Filters = { readonly [list in FilterName]?: string | readonly string[] };
@@ -74,6 +76,8 @@ export interface Report {
   readonly hours?: readonly Omit<Metrics, 'uniques'>[];
   readonly pages: readonly NamedCount[];
   readonly events: readonly NamedCount[];
+  /** `rate`: events per 100 visitors; null if it is not known. */
+  readonly goals: readonly (NamedCount & { readonly rate: number | null })[];
   readonly referrers: readonly NamedCount[];
   readonly browsers: readonly NamedCount[];
   readonly os: readonly NamedCount[];

@@ -42,6 +42,7 @@ const siteFields = {
     description: 'Hosts that may send hits, including subdomains: a list, or a text split at commas and line breaks',
   },
   allowedEventProperties: { ...list(text), description: 'Event properties to count' },
+  goals: { ...list(text), description: 'Names of events whose rate the report shows' },
   ingestToken: {
     type: 'string',
     description: 'If set, hits must carry it as `x-analytics-token`. Empty removes it. Never returned',
@@ -63,6 +64,7 @@ const site = object({
   name: text,
   domains: list(text),
   allowedEventProperties: list(text),
+  goals: list(text),
   hasIngestToken: flag,
   snippet: { type: 'string', description: 'HTML tag that loads the tracker' },
   createdAt: instant,
@@ -160,6 +162,10 @@ const reportFields = {
   series: list(object({ date: day, ...metrics })),
   pages: namedCounts,
   events: namedCounts,
+  goals: {
+    ...list(object({ name: text, count, rate: { type: ['number', 'null'] } })),
+    description: "The site's goals: `rate` is their events per 100 visitors; null without visitors, or with `filters`",
+  },
   referrers: namedCounts,
   campaigns: list(object({ source: text, medium: text, campaign: text, count })),
   browsers: namedCounts,

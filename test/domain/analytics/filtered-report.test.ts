@@ -44,7 +44,7 @@ const passes = ({ pages, events, referrers, browsers }: Filters, { path, event, 
   (browsers === undefined || browsers === (browser ?? '(unknown)'));
 
 function reportOf(days: ReadonlyMap<string, DayCounts>, wanted: Filters, limit = 20) {
-  const filtered = createFilteredReport(period, wanted, limit);
+  const filtered = createFilteredReport(period, wanted, { limit, goals: ['a'] });
   for (const [day, counts] of days) filtered.add(day, serializeDay(counts).lists.combinations ?? []);
   return filtered.report(true);
 }
@@ -90,6 +90,8 @@ describe('a filtered report', () => {
         expect(report.events).to.have.deep.members(countsBy(({ event }) => event));
         expect(report.browsers).to.have.deep.members(countsBy(({ browser }) => browser ?? '(unknown)'));
         expect(report.countries).to.have.deep.members(countsBy(({ country }) => country));
+        const goal = within.filter(({ hit }) => hit.event === 'a').length;
+        expect(report.goals).to.deep.equal([{ name: 'a', count: goal, rate: null }]);
         expect(report.unlisted).to.equal(0);
       }),
     );

@@ -11,6 +11,7 @@ const site: Site = {
   name: 'Demo',
   domains: ['example.com'],
   allowedEventProperties: [],
+  goals: [],
   tokenHash: null,
   createdAt: 0,
   updatedAt: 0,

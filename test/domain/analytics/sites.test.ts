@@ -146,6 +146,8 @@ describe('the fields of a site', () => {
     ['101 domains', { domains: Array.from({ length: 101 }, (_, index) => `d${index}.example`) }],
     ['101 properties', { allowedEventProperties: Array.from({ length: 101 }, (_, index) => `p${index}`) }],
     ['a property of 81 characters', { allowedEventProperties: ['x'.repeat(81)] }],
+    ['21 goals', { goals: Array.from({ length: 21 }, (_, index) => `g${index}`) }],
+    ['a goal of 81 characters', { goals: ['x'.repeat(81)] }],
   ] as const) {
     it(`reject ${what}`, () => expect(isRejection(parseSiteFields(fields))).to.equal(true));
   }

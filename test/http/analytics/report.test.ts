@@ -34,6 +34,7 @@ describe('analytics report', function () {
         [
           'pages',
           'events',
+          'goals',
           'referrers',
           'campaigns',
           'browsers',

@@ -27,6 +27,7 @@ describe('sites', function () {
       name: ' My shop ',
       domains,
       allowedEventProperties: ['plan'],
+      goals: ['Buy'],
       ingestToken: 'sesame',
     };
     const { body, headers } = await create(input).thenAnswered(201);
@@ -37,6 +38,7 @@ describe('sites', function () {
       name: 'My shop',
       domains: ['shop.example', 'example.com'],
       allowedEventProperties: ['plan'],
+      goals: ['Buy'],
       hasIngestToken: true,
       snippet: `<script defer src="https://stats.example/below/m.js" data-site="${id}"></script>`,
     });
@@ -86,7 +88,7 @@ describe('sites', function () {
   });
 
   it('changes only the given fields', async () => {
-    const id = await site({ allowedEventProperties: ['plan'], ingestToken: 'one' });
+    const id = await site({ allowedEventProperties: ['plan'], goals: ['Buy'], ingestToken: 'one' });
     const before = await listed(id);
     const { body } = await change(id, { name: 'Other' }).thenAnswered(200);
     expect(body.site).to.deep.equal({ ...before, name: 'Other', updatedAt: body.site.updatedAt });
@@ -96,6 +98,7 @@ describe('sites', function () {
     expect(await listed(id)).to.deep.include({
       domains: [],
       allowedEventProperties: ['plan'],
+      goals: ['Buy'],
       hasIngestToken: true,
     });
   });

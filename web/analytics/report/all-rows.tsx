@@ -61,11 +61,7 @@ function SearchedRows({ list, report, onFilter }: SearchedRowsProps) {
         estimate={() => ROW_PX}
         row={(index) => {
           const item = found[index];
-          return (
-            item && (
-              <ListRow list={list.name} item={item} whole={list.whole(report)} element="div" onFilter={onFilter} />
-            )
-          );
+          return item && <ListRow item={item} whole={list.whole(report)} element="div" onFilter={onFilter} />;
         }}
       />
     </div>

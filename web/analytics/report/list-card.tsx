@@ -70,7 +70,7 @@ export function ListCard({ group, current }: ListCardProps) {
         ) : (
           <ol aria-labelledby={headId}>
             {items.slice(0, ROWS).map((item) => (
-              <ListRow key={item.key} list={name} item={item} whole={list.whole(report)} element="li" />
+              <ListRow key={item.key} item={item} whole={list.whole(report)} element="li" />
             ))}
           </ol>
         )}

@@ -26,7 +26,7 @@ export interface ListOf {
   readonly isRare?: true;
 }
 
-type SimpleListName = Exclude<ListName, 'campaigns' | 'properties'>;
+type SimpleListName = Exclude<ListName, 'campaigns' | 'properties' | 'goals'>;
 
 const allHits = ({ totals }: Report) => totals.pageviews + totals.events;
 /** Without page views, as when filtered by an event, pages count events. */
@@ -69,6 +69,15 @@ const LISTS: { readonly [name in ListName]: ListOf } = {
     whole: allEvents,
     isRare: true,
   },
+  goals: {
+    name: 'goals',
+    ...listNames.goals,
+    headers: ['goal', 'rate', 'count'],
+    rows: ({ goals }) => goals.map(({ name, rate, count }) => [name, rate ?? '', count]),
+    label: ([name = '']) => String(name),
+    whole: ({ totals }) => totals.uniques ?? 0,
+    isRare: true,
+  },
   browsers: simpleList('browsers', 'browser', allHits),
   os: simpleList('os', 'os', allHits),
   devices: simpleList('devices', 'device', allHits),
@@ -89,7 +98,7 @@ export const GROUPS: readonly ListGroup[] = [
   { id: 'pages', lists: [LISTS.pages] },
   { id: 'sources', lists: [LISTS.referrers, LISTS.campaigns] },
   { id: 'devices', lists: [LISTS.browsers, LISTS.os, LISTS.devices, LISTS.countries] },
-  { id: 'events', lists: [LISTS.events, LISTS.properties] },
+  { id: 'events', lists: [LISTS.goals, LISTS.events, LISTS.properties] },
 ];
 
 /** A row as it is shown. */
@@ -100,8 +109,8 @@ export interface Item {
   /** Percent of the most frequent value, for its bar. */
   readonly bar: number;
   readonly trend: Trend | undefined;
-  /** Value that the report can be filtered by. */
-  readonly filter: FilterValue | undefined;
+  /** What the report can be filtered by. */
+  readonly filter: { readonly list: FilterName; readonly value: FilterValue } | undefined;
 }
 
 export function itemsOf(list: ListOf, report: Report): readonly Item[] {
@@ -110,21 +119,22 @@ export function itemsOf(list: ListOf, report: Report): readonly Item[] {
   const highest = Math.max(1, ...rows.map((row) => (row[0] === OTHER ? 0 : countOf(row))));
   return rows.map((row) => {
     const what = row.slice(0, -1);
-    const [label, count] = [list.label(what), countOf(row)];
+    const [label, count, filter] = [list.label(what), countOf(row), filterOf(list, what)];
     return {
-      key: JSON.stringify(what),
+      key: JSON.stringify(filter?.value ?? what),
       label,
       count,
       bar: row[0] === OTHER ? 0 : (100 * count) / highest,
-      filter: filterOf(list, what),
+      filter,
       trend: report.trends.find((trend) => trend.category === list.name && trend.label === label),
     };
   });
 }
 
-function filterOf({ name }: ListOf, what: readonly Cell[]): FilterValue | undefined {
+function filterOf({ name }: ListOf, what: readonly Cell[]): Item['filter'] {
   if (name === 'properties' || what[0] === OTHER) return undefined;
-  return name === 'campaigns' ? what.map(String) : String(what[0] ?? '');
+  if (name === 'campaigns') return { list: name, value: what.map(String) };
+  return { list: name === 'goals' ? 'events' : name, value: String(what[0] ?? '') };
 }
 
 export const labelOfFilter = (list: FilterName, value: FilterValue): string => LISTS[list].label([value].flat());

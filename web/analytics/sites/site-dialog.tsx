@@ -27,6 +27,7 @@ function inputFrom(values: FormData, isNew: boolean): SiteInput {
     name: text('name').trim(),
     domains: text('domains'),
     allowedEventProperties: lines(text('properties')),
+    goals: lines(text('goals')),
     ...(isNew && id && { id }),
     ...(ingestToken !== undefined && { ingestToken }),
   };
@@ -88,6 +89,15 @@ export function SiteDialog({ site }: { site: Site | undefined }) {
             autocapitalize="none"
             spellcheck={false}
             defaultValue={draft.properties ?? site?.allowedEventProperties.join('\n') ?? ''}
+          />
+          <TextAreaField
+            label={siteTexts.goals}
+            hint={siteTexts.goalsHint}
+            name="goals"
+            rows={2}
+            placeholder="Sign up"
+            spellcheck={false}
+            defaultValue={draft.goals ?? site?.goals.join('\n') ?? ''}
           />
           <TokenFields hasToken={site?.hasIngestToken === true} />
         </Form>
