@@ -2,6 +2,7 @@
 import { ConfirmDialog } from '../../shared/components/dialog.js';
 import type { Channel, Message } from '../contract.js';
 import { Lightbox } from '../files/lightbox.js';
+import { signOut } from '../session.js';
 import { plainText } from '../state/format.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
@@ -34,6 +35,8 @@ export function Overlays() {
     }
     case 'delete':
       return <DeleteMessage message={shown.message} onClose={close} />;
+    case 'sign-out':
+      return <SignOut onClose={close} />;
     case 'history':
       return <HistoryDialog message={shown.message} onClose={close} />;
     case 'image':
@@ -54,6 +57,21 @@ function DeleteMessage({ message, onClose }: { message: Message; onClose: () => 
       confirmLabel={texts.delete}
       cancelLabel={texts.cancel}
       onConfirm={() => actions.remove(message)}
+      onClose={onClose}
+    />
+  );
+}
+
+function SignOut({ onClose }: { onClose: () => void }) {
+  const { sending } = useWorkspace();
+  return (
+    <ConfirmDialog
+      danger
+      title={texts.signOut}
+      text={texts.signOutText(sending.outbox.value.length)}
+      confirmLabel={texts.signOut}
+      cancelLabel={texts.cancel}
+      onConfirm={signOut}
       onClose={onClose}
     />
   );

@@ -30,7 +30,7 @@ export function OwnMenu() {
   );
 }
 
-function entriesOf({ store, actions, notices, overlay, user }: Workspace): readonly MenuEntry[] {
+function entriesOf({ store, actions, notices, overlay, sending, user }: Workspace): readonly MenuEntry[] {
   const current = store.state.peek().presence.get(user.id)?.status;
   const failed = (error: unknown) => toast({ tone: 'bad', text: messageOf(error) });
   const status = (value: Status, label: string, icon: typeof Clock): MenuEntry => ({
@@ -48,6 +48,11 @@ function entriesOf({ store, actions, notices, overlay, user }: Workspace): reado
     disabled: permission === 'denied' || permission === 'unsupported',
     run: () => void notices.setOn(!isOn),
   };
+  function leave() {
+    // Signing out removes what this browser keeps for the user.
+    if (sending.outbox.peek().length > 0) overlay.value = { kind: 'sign-out' };
+    else void signOut().catch(failed);
+  }
   return [
     status('online', texts.beOnline, CircleCheck),
     status('away', texts.beAway, Clock),
@@ -63,6 +68,6 @@ function entriesOf({ store, actions, notices, overlay, user }: Workspace): reado
     { label: texts.account, icon: Settings, run: () => openSettings('account') },
     ...(user.isAdmin ? [{ label: texts.administration, icon: Shield, run: () => openSettings('admin') }] : []),
     'separator',
-    { label: texts.signOut, icon: LogOut, run: () => void signOut().catch(failed) },
+    { label: texts.signOut, icon: LogOut, run: leave },
   ];
 }

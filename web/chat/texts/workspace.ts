@@ -52,6 +52,8 @@ export const texts = {
   account: 'Account settings',
   administration: 'Administration',
   signOut: 'Sign out',
+  signOutText: (waiting: number) =>
+    `${plural(waiting, 'message has', 'messages have')} not been sent yet and will be lost.`,
   noPlace: 'There is no channel yet',
 
   // Place

@@ -19,7 +19,7 @@ import { view } from './view.js';
 
 /** What is open over the workspace. */
 export type Overlay =
-  | { readonly kind: 'switcher' | 'shortcuts' | 'new-channel' | 'new-direct' }
+  | { readonly kind: 'switcher' | 'shortcuts' | 'new-channel' | 'new-direct' | 'sign-out' }
   | { readonly kind: 'edit-channel' | 'delete-channel'; readonly channelId: string }
   | { readonly kind: 'delete' | 'history'; readonly message: Message }
   | { readonly kind: 'image'; readonly placeId: string; readonly images: readonly string[]; readonly index: number };
