@@ -37,6 +37,7 @@ export function createWorkspace(user: User) {
   const notices = createNotices({ store, marks, userId });
   const quotes = createQuotes(store, actions);
   const images = createImageCache(http);
+  const uploads = createUploads(drafts);
 
   /** Runs everything until the returned function is called. */
   function start(): () => void {
@@ -65,6 +66,7 @@ export function createWorkspace(user: User) {
       notices.start(),
       stopEvents,
       images.clear,
+      uploads.stop,
     ];
     return () => {
       for (const stop of stops) stop();
@@ -83,7 +85,7 @@ export function createWorkspace(user: User) {
     notices,
     quotes,
     images,
-    uploads: createUploads(drafts),
+    uploads,
     overlay: signal<Overlay | undefined>(undefined),
     /** Message whose toolbar is shown. */
     active: signal<string | undefined>(undefined),

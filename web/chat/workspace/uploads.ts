@@ -95,6 +95,7 @@ export function createUploads(drafts: Drafts) {
   async function sendFile(key: string, id: string, filename: string, { file, abort }: Running) {
     const body = { filename, file: await base64Of(file), contentType: file.type };
     const { attachment } = await post<{ attachment: Attachment }>('files', body, key, id, abort.signal);
+    abort.signal.throwIfAborted();
     drafts.change(key, { attachments: [...drafts.of(key).peek().attachments, attachment] });
   }
 
@@ -103,8 +104,18 @@ export function createUploads(drafts: Drafts) {
     const [image, thumbnail] = await Promise.all([base64Of(file), thumbnailOf(file)]);
     const body = { filename, image, ...(thumbnail !== undefined && { thumbnail }) };
     const answer = await post<{ filename: string }>(`${place}/messages/image`, body, key, id, abort.signal);
+    abort.signal.throwIfAborted();
     previews.set(answer.filename, URL.createObjectURL(file));
     drafts.change(key, { images: [...drafts.of(key).peek().images, answer.filename] });
+  }
+
+  /** Ends all uploads: after signing out nothing of the user is sent or stored again. */
+  function stop() {
+    for (const { abort } of running.values()) abort.abort();
+    running.clear();
+    removeEventListener('beforeunload', warn);
+    for (const url of previews.values()) URL.revokeObjectURL(url);
+    previews.clear();
   }
 
   async function post<Answer>(path: string, body: unknown, key: string, id: string, abort: AbortSignal) {
@@ -126,6 +137,7 @@ export function createUploads(drafts: Drafts) {
     previewOf: (filename: string): string | undefined => previews.get(filename),
     add,
     cancel: remove,
+    stop,
     retry(key: string, placeId: string, upload: Upload) {
       const current = running.get(upload.id);
       if (!current) return;
