@@ -3,13 +3,17 @@ import { useState } from 'preact/hooks';
 import { Dialog } from '../../shared/components/dialog.js';
 import { Checkbox, Form, TextField } from '../../shared/components/form.js';
 import type { Channel } from '../contract.js';
+import { useCommandKey } from '../settings/use-command-key.js';
+import { type ChannelInput, channelChanges } from '../state/channel-changes.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
 import { show } from '../workspace/view.js';
 import { MemberPicker } from './member-picker.js';
 
-export function ChannelDialog({ channel, onClose }: { channel?: Channel | undefined; onClose: () => void }) {
+export function ChannelDialog({ channel: now, onClose }: { channel?: Channel | undefined; onClose: () => void }) {
   const { actions, user } = useWorkspace();
+  const [channel] = useState(now);
+  const keyOf = useCommandKey();
   const [isPrivate, setPrivate] = useState(channel?.isPrivate ?? false);
   const [members, setMembers] = useState<readonly string[]>(channel?.members ?? [user.id]);
 
@@ -20,9 +24,14 @@ export function ChannelDialog({ channel, onClose }: { channel?: Channel | undefi
       isPrivate,
       members: isPrivate ? members : (channel?.members ?? []),
     };
-    const saved = channel ? await actions.updateChannel(channel.id, input) : await actions.createChannel(input);
+    if (channel) await save(channel, input);
+    else show((await actions.createChannel(input, keyOf(input))).id);
     onClose();
-    if (!channel) show(saved.id);
+  }
+
+  async function save(opened: Channel, input: ChannelInput) {
+    const changes = channelChanges(opened, now ?? opened, input);
+    if (Object.keys(changes).length > 0) await actions.updateChannel(opened.id, changes);
   }
 
   return (

@@ -11,16 +11,10 @@ import type {
   Status,
   Version,
 } from '../contract.js';
+import type { ChannelInput } from '../state/channel-changes.js';
 import { put } from '../state/chat-state.js';
 import { applyEvent, react, updateMessage } from '../state/events.js';
 import type { Store } from './store.js';
-
-export interface ChannelInput {
-  readonly name: string;
-  readonly topic: string;
-  readonly isPrivate: boolean;
-  readonly members: readonly string[];
-}
 
 export interface SearchFilters {
   readonly channelId?: string | undefined;
@@ -36,12 +30,12 @@ export type Actions = ReturnType<typeof createActions>;
 export function createActions({ http, store, userId }: ActionDeps) {
   const { update } = store;
   const pathOf = ({ id }: Pick<Message, 'id'>) => `messages/${encodeURIComponent(id)}`;
-  const command = <Answer>(method: string, path: string, body: unknown = {}) =>
-    http.json<Answer>(method, path, { body, idempotencyKey: randomKey() });
+  const command = <Answer>(method: string, path: string, body: unknown = {}, idempotencyKey = randomKey()) =>
+    http.json<Answer>(method, path, { body, idempotencyKey });
   const timelineOf = ({ threadId, channelId }: Message) => threadId ?? channelId;
 
-  const saveChannel = async (method: string, path: string, body: Partial<ChannelInput>) => {
-    const { channel } = await command<{ channel: Channel }>(method, path, body);
+  const saveChannel = async (method: string, path: string, body: Partial<ChannelInput>, key?: string) => {
+    const { channel } = await command<{ channel: Channel }>(method, path, body, key);
     update((state) => ({ ...state, channels: put(state.channels, channel.id, channel) }));
     return channel;
   };
@@ -98,7 +92,7 @@ export function createActions({ http, store, userId }: ActionDeps) {
       return (await http.json<{ messages: readonly SearchResult[] }>('GET', 'search/messages', options)).messages;
     },
 
-    createChannel: (input: ChannelInput) => saveChannel('POST', 'channels', input),
+    createChannel: (input: ChannelInput, key: string) => saveChannel('POST', 'channels', input, key),
     updateChannel: (id: string, input: Partial<ChannelInput>) =>
       saveChannel('PUT', `channels/${encodeURIComponent(id)}`, input),
 
