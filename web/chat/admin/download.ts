@@ -1,5 +1,6 @@
 /** Receives a file with progress and saves it, onto the disk as it comes where the browser can. */
 import { ApiError } from '../../shared/api/http.js';
+import { adminTexts } from '../texts/admin.js';
 
 interface SaveFilePicker {
   showSaveFilePicker?(options: { suggestedName: string }): Promise<{ createWritable(): Promise<WritableStream> }>;
@@ -26,7 +27,7 @@ export async function chooseTarget(suggestedName: string): Promise<Target | unde
 /** A download that breaks off saves nothing, as half a file may look like a whole one. */
 export async function save(response: Response, name: string, { file }: Target, onBytes: (bytes: number) => void) {
   const body = response.body?.pipeThrough(counting(onBytes));
-  if (!body) throw new ApiError('The service sent nothing.');
+  if (!body) throw new ApiError(adminTexts.export.sentNothing);
   if (file) return body.pipeTo(file);
   const url = URL.createObjectURL(await new Response(body).blob());
   const link = document.createElement('a');

@@ -108,6 +108,7 @@ export const adminTexts = {
     done: (size: string) => `Saved, ${size}.`,
     broken: 'The connection was lost before the file was complete. Nothing was saved; try again.',
     again: 'Export again',
+    sentNothing: 'The service sent nothing.',
   },
 } as const;
 

@@ -9,42 +9,6 @@ import type { Message } from '../contract.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace, type Workspace } from '../workspace/context.js';
 
-/** With names for screen readers and tooltips. */
-const COMMON: readonly (readonly [string, string])[] = [
-  ['👍', 'thumbs up'],
-  ['👎', 'thumbs down'],
-  ['❤️', 'heart'],
-  ['😂', 'tears of joy'],
-  ['🎉', 'party'],
-  ['🙏', 'thanks'],
-  ['👀', 'eyes'],
-  ['✅', 'done'],
-  ['❌', 'no'],
-  ['🔥', 'fire'],
-  ['🚀', 'rocket'],
-  ['💯', 'hundred'],
-  ['👏', 'applause'],
-  ['🙌', 'raised hands'],
-  ['💪', 'strong'],
-  ['🤔', 'thinking'],
-  ['😄', 'smile'],
-  ['😅', 'sweat'],
-  ['😍', 'love'],
-  ['😎', 'cool'],
-  ['😢', 'sad'],
-  ['😮', 'surprised'],
-  ['😬', 'grimace'],
-  ['🤯', 'mind blown'],
-  ['🫡', 'salute'],
-  ['🤝', 'handshake'],
-  ['👋', 'wave'],
-  ['💡', 'idea'],
-  ['⚠️', 'warning'],
-  ['🐛', 'bug'],
-  ['📌', 'pin'],
-  ['☕', 'coffee'],
-];
-
 export function toggleReaction({ actions, user }: Workspace, message: Message, reaction: string): void {
   const isOn = Object.hasOwn(message.reactions, reaction) && message.reactions[reaction]?.includes(user.id);
   actions
@@ -72,7 +36,7 @@ export function ReactionPicker({ message, small = true }: { message: Message; sm
       />
       {isOpen && (
         <Popover anchor={anchor} label={texts.react} class="reaction-picker" onClose={() => setOpen(false)}>
-          {COMMON.map(([reaction, name]) => (
+          {texts.commonReactions.map(([reaction, name]) => (
             <button key={reaction} type="button" title={name} aria-label={name} onClick={() => pick(reaction)}>
               {reaction}
             </button>

@@ -52,7 +52,7 @@ function AlertRow({ alert }: { alert: Alert }) {
     <li>
       <span class={`tag state-${state}`}>{texts.alerts.states[state]}</span>
       <div class="what">
-        <strong>{texts.alerts.ruleNames[rule]}</strong> <span class="quiet">{severity}</span>
+        <strong>{texts.alerts.ruleNames[rule]}</strong> <span class="quiet">{texts.alerts.severities[severity]}</span>
         <p>{detailsText(alert)}</p>
         <p class="quiet">
           <Time at={at}>{`${fullTime(at)} (${relativeTime(at)})`}</Time>

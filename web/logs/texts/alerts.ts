@@ -47,6 +47,7 @@ export const alertTexts = {
   noHistory: 'No alerts so far',
   noHistoryHint: 'Alerts that rules raise are listed here, also when their delivery failed.',
   ruleNames: { error_threshold: 'Many errors', no_logs: 'No records' },
+  severities: { critical: 'critical', warning: 'warning' },
   states: { active: 'Active', repeated: 'Repeated', resolved: 'Resolved' },
   resolutions: { recovered: 'recovered', disabled: 'rule turned off' },
   raisedErrors: (count: number, minutes: number, threshold: number) =>

@@ -1,4 +1,5 @@
 /** JSON requests to the page's own service; failures are errors with a message for people. */
+import { texts } from '../texts.js';
 
 /** A failed request. */
 export class ApiError extends Error {
@@ -16,11 +17,8 @@ export class ApiError extends Error {
   }
 }
 
-const UNREACHABLE = 'The service is not reachable. Check that it is running and that you are online.';
-const UNEXPECTED = 'Something went wrong on this page. Reload it.';
-
 /** Text to show for any caught error. */
-export const messageOf = (error: unknown): string => (error instanceof ApiError ? error.message : UNEXPECTED);
+export const messageOf = (error: unknown): string => (error instanceof ApiError ? error.message : texts.unexpected);
 
 /** Whether a request may succeed when it is sent again: no response, overload, or a store that is away. */
 export const isTemporary = (error: unknown): boolean =>
@@ -91,7 +89,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
       ...(credentials && { credentials }),
     }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      throw new ApiError(UNREACHABLE);
+      throw new ApiError(texts.unreachable);
     });
   }
 
@@ -118,7 +116,7 @@ export function createHttp({ headers = () => ({}), onUnauthorized, credentials }
 export async function errorFrom(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const { error, code } = (body ?? {}) as { error?: unknown; code?: unknown };
-  const text = typeof error === 'string' ? error : `The service responded with status ${response.status}.`;
+  const text = typeof error === 'string' ? error : texts.responded(response.status);
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   return new ApiError(text, response.status, seconds, typeof code === 'string' ? code : undefined);

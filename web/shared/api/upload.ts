@@ -1,4 +1,5 @@
 /** JSON requests with upload progress, which `fetch` does not report. */
+import { texts } from '../texts.js';
 import { ApiError, errorFrom } from './http.js';
 
 export interface UploadOptions {
@@ -17,7 +18,7 @@ export function uploadJson<Answer>(path: string, body: unknown, options: UploadO
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.setRequestHeader('Content-Type', 'application/json');
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
-    request.onerror = () => reject(new ApiError('The service is not reachable. Check that you are online.'));
+    request.onerror = () => reject(new ApiError(texts.unreachable));
     request.onabort = () => reject(signal.reason);
     request.onload = async () => {
       const response = new Response(request.responseText, {
