@@ -39,7 +39,15 @@ describe('the chat page on a bad line', function () {
     await accessible(page);
     await picture(page, 'waiting');
     expect(await contents(id)).to.deep.equal([]);
+    // The page tries again by itself only after the test.
+    await page.unroute(MESSAGES);
+    await page.route(MESSAGES, (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 503, headers: { 'Retry-After': '3600' }, json: { error: 'Too busy.' } })
+        : route.continue(),
+    );
     await page.reload();
+    await message(page, 'first').getByText('Too busy.').waitFor();
     await message(page, 'second').waitFor();
     // The service gets the message, the answer is lost.
     await page.unroute(MESSAGES);
