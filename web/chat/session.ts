@@ -73,7 +73,8 @@ const sessionOf = ({ accessToken, refreshToken, exp }: SignedIn): Session => ({
 });
 
 function keep(next: Session) {
-  kept.set(next);
+  // Old tokens must not be used again: that ends the session.
+  if (!kept.set(next)) kept.remove();
   session.value = next;
 }
 

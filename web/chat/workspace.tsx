@@ -49,8 +49,8 @@ function Frame() {
     if (isLoaded) void timelines.loadAhead();
   }, [isLoaded]);
   useEffect(() => {
-    if (placeId !== undefined) return lastPlace.set(placeId);
-    if (!isLoaded || isInSettings) return;
+    if (placeId !== undefined) lastPlace.set(placeId);
+    if (placeId !== undefined || !isLoaded || isInSettings) return;
     const state = store.state.peek();
     const last = lastPlace.get() ?? '';
     const known = state.channels.has(last) || state.conversations.has(last);

@@ -2,7 +2,8 @@
 
 export interface Stored<Value> {
   get(): Value;
-  set(value: Value): void;
+  /** Returns false if the browser refuses: what was stored before is still there. */
+  set(value: Value): boolean;
   remove(): void;
 }
 
@@ -19,8 +20,10 @@ export function stored<Value>(key: string, initial: Value, storage: () => Storag
     set(value) {
       try {
         storage().setItem(key, JSON.stringify(value));
+        return true;
       } catch {
         // Private windows and full storages keep the value for this page only.
+        return false;
       }
     },
     remove() {

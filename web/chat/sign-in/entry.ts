@@ -15,7 +15,7 @@ const LEAVE_MS = 600_000;
 const leave = stored<{ readonly hash: string; readonly at: number } | null>('chat.oauth', null, () => sessionStorage);
 
 /** Remembers that this tab asked for a sign-in by a provider. */
-export const leaveForProvider = (): void => leave.set({ hash: location.hash, at: Date.now() });
+export const leaveForProvider = (): void => void leave.set({ hash: location.hash, at: Date.now() });
 
 function takeEntry(): Entry | undefined {
   const found = readEntry(location);

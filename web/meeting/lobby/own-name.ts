@@ -5,4 +5,4 @@ import { stored } from '../../shared/storage.js';
 const kept = stored('meeting.name', '');
 
 export const ownName = signal(kept.get());
-export const rememberName = (name: string): void => kept.set(name);
+export const rememberName = (name: string): void => void kept.set(name);
