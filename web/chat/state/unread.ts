@@ -1,6 +1,7 @@
 /** Read marks and what is unread: counted from loaded messages, so that counting again gives the same. */
 import type { Message } from '../contract.js';
 import { type ChatState, isDirect } from './chat-state.js';
+import type { Timeline } from './timeline.js';
 
 /** Kept in the browser per user. Times are those of messages. */
 export interface Marks {
@@ -13,6 +14,14 @@ export interface Marks {
 }
 
 export const newMarks = (since: number): Marks => ({ since, read: {}, muted: [] });
+
+/** Marks as they were stored; null for a damaged value. */
+export function storedMarks(value: unknown): Marks | null {
+  const { since, read, muted } = (value ?? {}) as Partial<Marks>;
+  if (typeof since !== 'number' || typeof read !== 'object' || read === null) return null;
+  if (!Object.values(read).every(Number.isFinite) || !Array.isArray(muted)) return null;
+  return { since, read, muted };
+}
 
 export const readUpTo = (marks: Marks, key: string): number => marks.read[key] ?? marks.since;
 
@@ -42,21 +51,15 @@ export const markUnread = (marks: Marks, key: string, at: number): Marks => ({
 export const isMentioned = ({ mentions }: Pick<Message, 'mentions'>, userId: string): boolean =>
   mentions.includes(userId) || mentions.includes('@channel') || mentions.includes('@here');
 
-/** Parents of threads in which the user takes part or is mentioned, with replies of others he has not read; newest first. */
-export function unreadThreads(
-  { timelines }: Pick<ChatState, 'timelines'>,
-  marks: Marks,
-  userId: string,
-): readonly Message[] {
-  const parents = [...timelines.values()].flatMap(({ messages }) =>
-    messages.filter(({ id, author, threadMeta, mentions }) => {
-      if (!threadMeta || threadMeta.lastReplyBy.id === userId || threadMeta.lastReplyAt <= readUpTo(marks, id))
-        return false;
-      return author.id === userId || threadMeta.participants.includes(userId) || mentions.includes(userId);
-    }),
-  );
-  return parents.sort((a, b) => (b.threadMeta?.lastReplyAt ?? 0) - (a.threadMeta?.lastReplyAt ?? 0));
-}
+/** Parents of threads in which the user takes part or is mentioned, and others have replied last. */
+export const threadsFor = ({ messages }: Timeline, userId: string): readonly Message[] =>
+  messages.filter(({ author, threadMeta, mentions }) => {
+    if (!threadMeta || threadMeta.lastReplyBy.id === userId) return false;
+    return author.id === userId || threadMeta.participants.includes(userId) || mentions.includes(userId);
+  });
+
+export const isUnreadThread = ({ id, threadMeta }: Message, marks: Marks): boolean =>
+  threadMeta !== undefined && threadMeta.lastReplyAt > readUpTo(marks, id);
 
 export interface Unread {
   /** Messages of others after the mark, among those loaded. */
@@ -68,7 +71,12 @@ export interface Unread {
 export const NOTHING_UNREAD: Unread = { count: 0, mentions: 0 };
 
 /** What is unread in a channel or conversation. */
-export function unreadOf(state: ChatState, marks: Marks, placeId: string, userId: string): Unread {
+export function unreadOf(
+  state: Pick<ChatState, 'timelines' | 'conversations'>,
+  marks: Marks,
+  placeId: string,
+  userId: string,
+): Unread {
   const mark = readUpTo(marks, placeId);
   const timeline = state.timelines.get(placeId);
   let [count, mentions] = [0, 0];

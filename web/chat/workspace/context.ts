@@ -15,7 +15,7 @@ import { createSending } from './sending.js';
 import { createStore } from './store.js';
 import { createTimelines } from './timelines.js';
 import { createUploads } from './uploads.js';
-import { view } from './view.js';
+import { timelinesInView } from './view.js';
 
 /** What is open over the workspace. */
 export type Overlay =
@@ -47,13 +47,12 @@ export function createWorkspace(user: User) {
         // A place that is new, or was not read ahead: its unread marks need its messages.
         const { channelId } = event.payload;
         if (!store.state.peek().timelines.has(channelId)) void timelines.loadNewest(channelId);
+        else if (!timelinesInView().includes(channelId)) timelines.bound(channelId);
       }
-      if (event.type === 'DELETE_MESSAGE' || event.type === 'DELETE_DM_MESSAGE') quotes.forget(event.payload.id);
-      if (event.type === 'RESET') {
-        const { placeId, panel } = view.peek();
-        const thread = panel?.kind === 'thread' ? [panel.parentId] : [];
-        void timelines.reload(placeId === undefined ? thread : [placeId, ...thread]);
-      }
+      if (event.type === 'NEW_THREAD_REPLY' && !timelinesInView().includes(event.payload.parentMessageId))
+        timelines.bound(event.payload.parentMessageId);
+      quotes.onEvent(event);
+      if (event.type === 'RESET') void timelines.reload(timelinesInView());
     });
     const stopRetries = effect(() => {
       if (store.connection.value === 'connected') timelines.retryFailed();

@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import { stored } from '../../shared/storage.js';
 import type { Attachment, MessageInput } from '../contract.js';
 import { userKey } from '../session.js';
+import { storedInput } from '../state/stored-input.js';
 
 export interface Draft extends MessageInput {
   readonly attachments: readonly Attachment[];
@@ -18,12 +19,12 @@ export type Drafts = ReturnType<typeof createDrafts>;
 /** `key` is that of a timeline, or `edit:` with the id of a message being edited. */
 export function createDrafts(userId: string) {
   const signals = new Map<string, Signal<Draft>>();
-  const storedDraft = (key: string) => stored<Draft>(userKey(userId, `draft.${key}`), EMPTY_DRAFT);
+  const storedDraft = (key: string) => stored<unknown>(userKey(userId, `draft.${key}`), null);
 
   function of(key: string): Signal<Draft> {
     const existing = signals.get(key);
     if (existing) return existing;
-    const created = signal({ ...EMPTY_DRAFT, ...storedDraft(key).get() });
+    const created = signal<Draft>(storedInput(storedDraft(key).get()));
     signals.set(key, created);
     return created;
   }

@@ -9,10 +9,10 @@ import {
   markUnread,
   NOTHING_UNREAD,
   newMarks,
+  storedMarks,
   type Unread,
-  unreadOf,
-  unreadThreads,
 } from '../state/unread.js';
+import { createUnreadCounter } from '../state/unread-counter.js';
 import type { Store } from './store.js';
 
 export interface ReadMarks {
@@ -30,29 +30,30 @@ export interface ReadMarks {
 
 export function createMarks(userId: string, store: Store): ReadMarks {
   const name = userKey(userId, 'marks');
-  const kept = stored<Marks | null>(name, null);
-  const marks = signal(kept.get() ?? newMarks(Date.now()));
-  if (kept.get() === null) kept.set(marks.value);
+  const kept = stored<unknown>(name, null);
+  const readKept = () => storedMarks(kept.get());
+  const marks = signal(readKept() ?? newMarks(Date.now()));
+  if (readKept() === null) keep(marks.value);
+
+  /** Marks that cannot be stored must not be replaced by older ones. */
+  function keep(next: Marks) {
+    if (!kept.set(next)) kept.remove();
+  }
 
   /** Reads before it writes: another tab may have written. */
   function change(update: (marks: Marks) => Marks) {
-    const current = kept.get() ?? marks.peek();
+    const current = readKept() ?? marks.peek();
     const updated = update(current);
     marks.value = updated;
-    if (updated !== current) kept.set(updated);
+    if (updated !== current) keep(updated);
   }
 
-  const unread = computed(() => {
-    const state = store.state.value;
-    const places = [...state.channels.keys(), ...state.conversations.keys()];
-    const counted = places.map((id) => [id, unreadOf(state, marks.value, id, userId)] as const);
-    return new Map(counted.filter(([, { count }]) => count > 0));
-  });
+  const counter = createUnreadCounter(userId);
 
   return {
     marks,
-    unread,
-    threads: computed(() => unreadThreads(store.state.value, marks.value, userId)),
+    unread: computed(() => counter.unread(store.state.value, marks.value)),
+    threads: computed(() => counter.threads(store.state.value, marks.value)),
     read: (key, at) => change((current) => markRead(current, key, at)),
     unreadFrom: (key, at) => change((current) => markUnread(current, key, at)),
     setMuted: (placeId, isMuted) =>
@@ -62,7 +63,7 @@ export function createMarks(userId: string, store: Store): ReadMarks {
       }),
     start() {
       const onStorage = ({ key }: StorageEvent) => {
-        if (key === name) marks.value = kept.get() ?? marks.peek();
+        if (key === name) marks.value = readKept() ?? marks.peek();
       };
       addEventListener('storage', onStorage);
       return () => removeEventListener('storage', onStorage);

@@ -1,7 +1,7 @@
 /** Quoted messages: from what is loaded, else from their history. */
 import { type Signal, signal } from '@preact/signals';
 import { ApiError } from '../../shared/api/http.js';
-import type { Author, Message } from '../contract.js';
+import type { Author, ChatEvent, Message } from '../contract.js';
 import { findMessage } from '../state/timeline.js';
 import type { Actions } from './actions.js';
 import type { Store } from './store.js';
@@ -28,11 +28,17 @@ export function createQuotes(store: Store, actions: Actions) {
   async function load(id: string, quote: Signal<Quote>) {
     try {
       const newest = (await actions.history({ id })).at(-1);
-      quote.value = newest ? { ...newest, id } : 'gone';
+      // An event that came meanwhile is newer.
+      quote.value ??= newest ? { ...newest, id } : 'gone';
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) quote.value = 'gone';
       else loaded.delete(id);
     }
+  }
+
+  function change(id: string, changed: Quote) {
+    const quote = loaded.get(id);
+    if (quote) quote.value = changed;
   }
 
   return {
@@ -45,9 +51,21 @@ export function createQuotes(store: Store, actions: Actions) {
       }
       return loadedQuote(id).value;
     },
-    forget(id: string) {
-      const quote = loaded.get(id);
-      if (quote) quote.value = 'gone';
+    /** Follows changes of quoted messages. */
+    onEvent(event: ChatEvent) {
+      switch (event.type) {
+        case 'UPDATE_MESSAGE':
+        case 'UPDATE_DM_MESSAGE':
+        case 'UPDATE_THREAD_REPLY':
+          return change(event.payload.id, event.payload);
+        case 'DELETE_MESSAGE':
+        case 'DELETE_DM_MESSAGE':
+        case 'DELETE_THREAD_REPLY':
+          return change(event.payload.id, 'gone');
+        case 'RESET':
+          // What is in view is loaded again.
+          return loaded.clear();
+      }
     },
   };
 }

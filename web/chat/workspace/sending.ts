@@ -9,6 +9,7 @@ import { isDirect } from '../state/chat-state.js';
 import { addMessage, addReply } from '../state/events.js';
 import type { Outbox, Outgoing } from '../state/outbox.js';
 import * as outboxes from '../state/outbox.js';
+import { storedOutgoing } from '../state/stored-input.js';
 import type { Store } from './store.js';
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
@@ -148,7 +149,7 @@ function restore(prefix: string): Outbox {
   try {
     return Object.keys(localStorage)
       .filter((key) => key.startsWith(prefix))
-      .flatMap((key) => stored<Outgoing | null>(key, null).get() ?? [])
+      .flatMap((key) => storedOutgoing(stored<unknown>(key, null).get()) ?? [])
       .sort((a, b) => a.writtenAt - b.writtenAt);
   } catch {
     return [];

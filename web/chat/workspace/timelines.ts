@@ -9,6 +9,8 @@ import type { Store } from './store.js';
 const PAGE = 50;
 /** Messages kept of a place that the reader leaves. */
 const KEPT = 200;
+/** Messages kept of a place that is not in view while new ones arrive. */
+const KEPT_UNSEEN = 400;
 /** Places whose newest page is read ahead, for unread marks and quick changes of place. */
 const [AHEAD, AHEAD_AT_ONCE] = [200, 3];
 
@@ -87,16 +89,22 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
       );
     });
 
+  async function readAround(key: string, id: string) {
+    const after = await page(key, { after: id });
+    const next = after[0];
+    return { upTo: await page(key, next ? { before: next.id } : {}), after };
+  }
+
   /** Loads messages around one; resolves with false if it does not exist any more. Rejects if there never was one. */
   async function loadAround(key: string, id: string): Promise<boolean> {
     const timeline = store.state.peek().timelines.get(key);
     if (timeline && indexOf(timeline, id) >= 0) return true;
-    const after = await page(key, { after: id });
-    const next = after[0];
-    const upTo = await store.read(page(key, next ? { before: next.id } : {}), (state, messages) =>
+    // One read, so that events between its parts are applied to both.
+    const reading = readAround(key, id);
+    const { upTo } = await store.read(reading, (state, { upTo, after }) =>
       withTimeline(state, key, {
-        messages: [...messages, ...after],
-        hasOlder: messages.length === PAGE,
+        messages: [...upTo, ...after],
+        hasOlder: upTo.length === PAGE,
         hasNewer: after.length === PAGE,
       }),
     );
@@ -108,6 +116,10 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
     store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, KEPT)));
     if (store.state.peek().timelines.get(key)?.hasNewer) void loadNewest(key);
   }
+
+  /** A message has arrived in a timeline that is not in view. */
+  const bound = (key: string) =>
+    store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, KEPT_UNSEEN)));
 
   /** Reads the newest page of each place, conversations first. */
   async function loadAhead() {
@@ -131,5 +143,5 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
     for (const key of failures.peek().keys()) void (timelines.has(key) ? loadOlder(key) : loadNewest(key));
   }
 
-  return { retryFailed, failures, loadNewest, loadOlder, loadNewer, loadAround, leave, loadAhead, reload };
+  return { retryFailed, failures, loadNewest, loadOlder, loadNewer, loadAround, leave, bound, loadAhead, reload };
 }

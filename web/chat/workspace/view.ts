@@ -29,6 +29,13 @@ export const view = computed<View>(() => {
   };
 });
 
+/** Keys of the timelines that are in view: of the place, and of an open thread. */
+export function timelinesInView(): readonly string[] {
+  const { placeId, panel } = view.peek();
+  const thread = panel?.kind === 'thread' ? [panel.parentId] : [];
+  return placeId === undefined ? thread : [placeId, ...thread];
+}
+
 function panelOf(query: URLSearchParams): Panel | undefined {
   const parentId = query.get('thread');
   if (parentId) return { kind: 'thread', parentId };
