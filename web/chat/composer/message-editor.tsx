@@ -1,5 +1,5 @@
 /** Edits an own message in its place; what was typed is kept until it is saved or given up. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { FormError } from '../../shared/components/form.js';
 import type { Message } from '../contract.js';
@@ -16,7 +16,8 @@ export function MessageEditor({ message }: { message: Message }) {
   const [error, setError] = useState<unknown>();
   const { content } = drafts.of(key).value;
 
-  useEffect(() => {
+  // Before the next key, which belongs to the text.
+  useLayoutEffect(() => {
     if (drafts.of(key).peek().content === '') drafts.change(key, { content: message.content });
     const element = field.current;
     element?.focus();
