@@ -1,6 +1,7 @@
 /** The live tail: holds arrivals while the reader is elsewhere in the list or has paused, within a bound. */
 import { batch, signal } from '@preact/signals';
 import { type EventStream, openEventStream } from '../../shared/api/event-stream.js';
+import { parseExact } from '../api/exact-json.js';
 import { tailAddress } from '../api/queries.js';
 import type { Entry } from '../contract.js';
 import type { Filter } from '../query/filter.js';
@@ -40,6 +41,7 @@ export function startLive(filter: Filter, after: string | undefined): void {
     url: () => tailAddress(filter),
     headers: authorization,
     credentials: CREDENTIALS,
+    parse: parseExact,
     ...(after !== undefined && { after }),
     onMessage: (message) => receive(message as unknown as Entry | { readonly type: string }),
     onState: (isConnected) => {

@@ -13,6 +13,8 @@ export interface EventStreamOptions {
   readonly onNotFound?: () => void;
   /** Start after this cursor. */
   readonly after?: string;
+  /** Reads the text of a message; `JSON.parse` without it. */
+  readonly parse?: (text: string) => unknown;
   /** See `HttpOptions` in `http.ts`. */
   readonly credentials?: RequestCredentials;
 }
@@ -29,8 +31,10 @@ export interface EventStream {
 
 /** Connects until it is closed, and after each loss again from the last cursor. */
 export function openEventStream(options: EventStreamOptions): EventStream {
-  const { credentials = 'same-origin' } = options;
+  const { credentials = 'same-origin', parse = JSON.parse } = options;
   let cursor = options.after;
+  /** From `Retry-After` of a refusal. */
+  let leastPauseMs = 0;
   let isClosed = false;
   let current = new AbortController();
   let wake = () => {};
@@ -46,6 +50,7 @@ export function openEventStream(options: EventStreamOptions): EventStream {
         options.onNotFound();
         return 'end';
       }
+      if (!response.ok) leastPauseMs = 1000 * (Number(response.headers.get('Retry-After')) || 0);
       if (!response.ok || !response.body) return 'again';
       options.onState(true);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -73,20 +78,27 @@ export function openEventStream(options: EventStreamOptions): EventStream {
       if (line.startsWith('data:')) data += line.slice(5).trimStart();
       if (line.startsWith('id:')) id = line.slice(3).trim();
     }
-    if (data !== '' && !isClosed) options.onMessage(JSON.parse(data));
+    // First, so that a message that cannot be read is not asked for again and again.
     cursor = id ?? cursor;
+    if (data === '' || isClosed) return;
+    try {
+      options.onMessage(parse(data) as Parameters<typeof options.onMessage>[0]);
+    } catch (error) {
+      console.error(error);
+    }
   }
 
   async function run() {
     let pause = FIRST_PAUSE_MS;
     while (!isClosed) {
       const started = Date.now();
+      leastPauseMs = 0;
       if ((await connect()) === 'end' || isClosed) break;
       options.onState(false);
       if (Date.now() - started > LONGEST_PAUSE_MS) pause = FIRST_PAUSE_MS;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, pause * (0.5 + Math.random()));
+        setTimeout(resolve, Math.max(leastPauseMs, pause * (0.5 + Math.random())));
       });
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     }
