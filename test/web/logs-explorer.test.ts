@@ -42,7 +42,10 @@ describe('log explorer', function () {
     await page.reload();
     await matching(page, 6);
     expect(await page.evaluate('localStorage.length')).to.equal(0);
+    // Nothing of the records stays in memory.
+    await page.evaluate('window.isOldPage = true');
     await button(page, 'Sign out').click();
+    await page.waitForFunction('!window.isOldPage');
     await page.getByRole('heading', { name: 'Sign in to the logs' }).waitFor();
   });
 

@@ -90,9 +90,11 @@ export async function endSession(sent: { readonly [name: string]: string }): Pro
   return false;
 }
 
+/** Records, fields and completions that the page holds in memory go with it. */
 export function signOut(): void {
   forget();
   access.value = { kind: 'signed out', ...methods, ended: false };
+  location.reload();
 }
 
 export const bearer = (token: string): string => `Bearer ${token}`;
