@@ -25,3 +25,6 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   if (!found) throw new Error(`the document has no #${id}`);
   return found as Kind;
 }
+
+/** Whether a key belongs to composing a text. Safari ends the composition before the key that confirms it. */
+export const isComposing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;

@@ -2,6 +2,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useId, useLayoutEffect, useState } from 'preact/hooks';
 import { Avatar } from '../../shared/components/avatar.js';
+import { isComposing } from '../../shared/dom.js';
 import { completeMention, type MentionOption, mentionOptions, mentionQuery } from '../state/completion.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
@@ -69,8 +70,7 @@ export function MentionTextarea(props: MentionTextareaProps) {
   }
 
   function handleKey(event: KeyboardEvent) {
-    // Safari ends the composition before the key that confirms it.
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     const option = options[active];
     if (!isOpen || !option) return onKeyDown(event);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -5,6 +5,7 @@ import { messageOf } from '../../shared/api/http.js';
 import { Dialog } from '../../shared/components/dialog.js';
 import { Icon, type IconType } from '../../shared/components/icon.js';
 import { toast } from '../../shared/components/toasts.js';
+import { isComposing } from '../../shared/dom.js';
 import { StatusDot } from '../sidebar/status-dot.js';
 import { type ChatState, sortedConversations } from '../state/chat-state.js';
 import { ranked } from '../state/completion.js';
@@ -79,7 +80,7 @@ export function Switcher({ peopleOnly = false, onClose }: { peopleOnly?: boolean
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && found.length > 0) setActive((active + step + found.length) % found.length);
     else if (event.key === 'Enter') void open(found[active]);

@@ -3,6 +3,7 @@ import { Search, X } from 'lucide-preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
+import { isComposing } from '../../shared/dom.js';
 import { currentText, draft, runText } from '../explore/draft.js';
 import { currentSelection, fieldNames, problem } from '../explore/explorer-state.js';
 import { view } from '../explore/view.js';
@@ -86,6 +87,7 @@ export function QueryBar() {
   }
 
   function onKeyDown(event: KeyboardEvent) {
+    if (isComposing(event)) return;
     const { key } = event;
     if (key === 'Escape') {
       if (isExpanded) close();

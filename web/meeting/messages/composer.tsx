@@ -3,6 +3,7 @@ import { Paperclip, SendHorizontal, X } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
 import { toast } from '../../shared/components/toasts.js';
+import { isComposing } from '../../shared/dom.js';
 import { chooseFiles, sendFiles } from '../files/choose-files.js';
 import { outbox } from '../meeting/meeting.js';
 import { texts } from '../texts.js';
@@ -74,7 +75,7 @@ export function Composer() {
           draft.value = currentTarget.value;
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
           event.preventDefault();
           send();
         }}

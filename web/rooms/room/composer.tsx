@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
 import { Banner } from '../../shared/components/states.js';
 import { toast } from '../../shared/components/toasts.js';
+import { isComposing } from '../../shared/dom.js';
 import { FileTooLarge, fits, MAX_FILE_BYTES, partsOf } from '../files.js';
 import { byteSize } from '../format.js';
 import { loadDraft, saveDraft } from '../secrets.js';
@@ -133,9 +134,7 @@ export function Composer() {
             onInput={({ currentTarget }) => setText(currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === 'Escape') replyTo.value = undefined;
-              // Safari ends the composition before the key that confirms it.
-              const isComposing = event.isComposing || event.keyCode === 229;
-              if (event.key !== 'Enter' || event.shiftKey || !hasKeyboard || isComposing) return;
+              if (event.key !== 'Enter' || event.shiftKey || !hasKeyboard || isComposing(event)) return;
               event.preventDefault();
               send();
             }}
