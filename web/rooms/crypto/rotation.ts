@@ -19,7 +19,7 @@ export const generateAgreementKeys = (): Promise<CryptoKeyPair> =>
 export const agreementKeyOf = async ({ publicKey }: CryptoKeyPair): Promise<string> =>
   toBase64url(await crypto.subtle.exportKey('raw', publicKey));
 
-const importPublic = (text: string) => crypto.subtle.importKey('raw', fromBase64url(text), ECDH, true, []);
+const importPublic = async (text: string) => crypto.subtle.importKey('raw', fromBase64url(text), ECDH, true, []);
 
 async function sharedKey(privateKey: CryptoKey, publicKey: CryptoKey, context: Bytes): Promise<CryptoKey> {
   const agreed = new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
@@ -33,7 +33,7 @@ async function sharedKey(privateKey: CryptoKey, publicKey: CryptoKey, context: B
 const contextOf = (roomId: string, version: number, recipientId: string, ephemeral: string) =>
   canonical('new room key', roomId, version, recipientId, ephemeral);
 
-/** `recipients` are agreement keys by participant id. */
+/** `recipients` are agreement keys by participant id. Who has sent one that is no point of the curve is left out. */
 export async function packKey(
   roomId: string,
   version: number,
@@ -43,12 +43,15 @@ export async function packKey(
   const pair = await generateAgreementKeys();
   const ephemeral = await agreementKeyOf(pair);
   const entries = [...recipients].map(async ([id, agreementKey]) => {
+    const publicKey = await importPublic(agreementKey).catch(() => undefined);
+    if (!publicKey) return undefined;
     const context = contextOf(roomId, version, id, ephemeral);
-    const key = await sharedKey(pair.privateKey, await importPublic(agreementKey), context);
+    const key = await sharedKey(pair.privateKey, publicKey, context);
     const { nonce, ciphertext } = await encrypt(key, roomKey, context);
     return [id, { nonce: toBase64url(nonce), ciphertext: toBase64url(ciphertext) }] as const;
   });
-  return { version, ephemeral, keys: Object.fromEntries(await Promise.all(entries)) };
+  const keys = (await Promise.all(entries)).filter((entry) => entry !== undefined);
+  return { version, ephemeral, keys: Object.fromEntries(keys) };
 }
 
 /** The room key; undefined if the package has none for this participant. Rejects if it was changed. */
