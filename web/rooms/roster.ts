@@ -5,7 +5,7 @@ import { fingerprintOf, type PublicKey } from './crypto/protocol.js';
 import { keyDigestOf } from './enter.js';
 import type { Keyring } from './keyring.js';
 
-/** `changed`: the service lists, or listed first, another key than the one that was verified. */
+/** `changed`: the service lists, or listed to this page, another key than the one that was verified or first seen. */
 export type Verification = 'verified' | 'changed' | 'none';
 
 export function createRoster(roomId: string, ownId: string, ownKeyDigest: string, keyring: Keyring) {
@@ -24,6 +24,16 @@ export function createRoster(roomId: string, ownId: string, ownKeyDigest: string
     firstDigests.value = await mapped([...firstKeys], (_, key) => keyDigestOf(key));
     fingerprints.value = await mapped([...firstKeys], (id, key) => fingerprintOf(roomId, id, key));
     participants.value = people;
+    await remember();
+  }
+
+  /** So that a key cannot be exchanged between two loads of the page. */
+  async function remember() {
+    const { seen = {} } = keyring.secrets.value;
+    const isNew = [...firstDigests.value.keys()].some((id) => !Object.hasOwn(seen, id));
+    if (!isNew) return;
+    const digests = Object.fromEntries(firstDigests.value);
+    await keyring.change((stored) => ({ ...stored, seen: { ...digests, ...stored.seen } }));
   }
 
   return {
@@ -34,16 +44,19 @@ export function createRoster(roomId: string, ownId: string, ownKeyDigest: string
     update,
     add: (person: Participant) => update([...participants.value.filter(({ id }) => id !== person.id), person]),
     verificationOf(participantId: string): Verification {
-      const verified = keyring.secrets.value.verified[participantId];
-      if (verified === undefined) return 'none';
-      const isSame = [keyDigests, firstDigests].every(({ value }) => value.get(participantId) === verified);
-      return isSame ? 'verified' : 'changed';
+      const { verified, seen = {} } = keyring.secrets.value;
+      const known = verified[participantId] ?? seen[participantId];
+      if (known === undefined) return 'none';
+      const isSame = [keyDigests, firstDigests].every(({ value }) => value.get(participantId) === known);
+      if (!isSame) return 'changed';
+      return verified[participantId] === undefined ? 'none' : 'verified';
     },
     async setVerified(participantId: string, isVerified: boolean) {
       const digest = isVerified ? firstDigests.value.get(participantId) : undefined;
       await keyring.change(({ verified: { [participantId]: _, ...others }, ...stored }) => ({
         ...stored,
         verified: digest ? { ...others, [participantId]: digest } : others,
+        ...(digest && { seen: { ...stored.seen, [participantId]: digest } }),
       }));
     },
   };

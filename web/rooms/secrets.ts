@@ -22,6 +22,8 @@ export interface RoomSecrets {
   readonly issued: readonly IssuedInvite[];
   /** Digest of the verified signing key by participant. */
   readonly verified: { readonly [participantId: string]: string };
+  /** Digest of the signing key that the service listed first, or that was compared since, by participant. */
+  readonly seen?: { readonly [participantId: string]: string };
 }
 
 const contextOf = (purpose: string, roomId: string) => utf8(`annals-rooms local ${purpose} ${roomId}`);

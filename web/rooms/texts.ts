@@ -98,6 +98,9 @@ export const texts = {
     emptyWithPeople: 'No messages yet',
     offline: 'Not connected. Messages are kept and sent when the connection is back.',
     ownKeyExchanged: 'The server lists a key for you that is not yours. Others reject your messages: leave the room.',
+    keysChanged: (names: string) =>
+      `The server lists another key than before for ${names}. Messages in that name may be of somebody else: compare the digits again.`,
+    rotationFailed: 'The change of the room key was not sent. Messages wait until it is sent or discarded.',
     waiting: 'Many messages in a short time: the rest is sent within a minute.',
     excludedTitle: 'The room key was changed without you',
     excluded: 'You cannot read or write new messages. To come back, open a new invite link from somebody in the room.',
@@ -177,7 +180,7 @@ export const texts = {
     verified: 'Verified',
     verification: { verified: 'Verified', changed: 'The key changed', none: 'Not verified' },
     keyChanged: (name: string) =>
-      `The server lists another key than the one you verified. Do not trust messages of ${name} until you have compared the digits again.`,
+      `The server lists another key than before. Do not trust messages of ${name} until you have compared the digits again.`,
     withoutKey: 'Without the room key',
     withoutKeyHint:
       'They are listed by the server but have not shown that they have the key, or it was changed without them.',

@@ -1,5 +1,5 @@
 /** A message as a bubble, with what can be done with it. Arrow keys on an action go from message to message. */
-import { BadgeCheck, Check, Copy, CornerUpLeft } from 'lucide-preact';
+import { BadgeCheck, Check, Copy, CornerUpLeft, ShieldAlert } from 'lucide-preact';
 import { Avatar } from '../../shared/components/avatar.js';
 import { IconButton } from '../../shared/components/button.js';
 import { copyText } from '../../shared/components/copy-button.js';
@@ -54,11 +54,12 @@ export function MessageBubble({ entry, isContinued, isLast }: BubbleProps) {
 }
 
 function Sender({ id, name }: { id: string; name: string }) {
-  const isVerified = useRoom().session.roster.verificationOf(id) === 'verified';
+  const verification = useRoom().session.roster.verificationOf(id);
   return (
-    <strong class="sender" dir="auto">
+    <strong class={`sender ${verification}`} dir="auto">
       {name}
-      {isVerified && <StateIcon icon={BadgeCheck} label={texts.people.verified} />}
+      {verification === 'verified' && <StateIcon icon={BadgeCheck} label={texts.people.verified} />}
+      {verification === 'changed' && <StateIcon icon={ShieldAlert} label={texts.people.verification.changed} />}
     </strong>
   );
 }

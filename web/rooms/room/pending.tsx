@@ -1,6 +1,7 @@
 /** Messages and files on their way. */
 import { Check, CircleAlert, Clock, RotateCw, Trash2 } from 'lucide-preact';
 import { Button } from '../../shared/components/button.js';
+import { Icon } from '../../shared/components/icon.js';
 import { Time } from '../../shared/components/time.js';
 import type { PendingMessage } from '../outbox.js';
 import { texts } from '../texts.js';
@@ -55,6 +56,15 @@ function FailedActions({ ids }: { ids: readonly string[] }) {
     </span>
   );
 }
+
+/** Others wait for it: those whom it leaves out could read them. */
+export const FailedRotation = ({ id }: { id: string }) => (
+  <p class="timeline-event fault" role="alert">
+    <Icon of={CircleAlert} />
+    {texts.room.rotationFailed}
+    <FailedActions ids={[id]} />
+  </p>
+);
 
 /** Until its first part has arrived; then the conversation shows it with its progress. */
 export function PendingFile({ fileId, parts }: { fileId: string; parts: readonly PendingMessage[] }) {

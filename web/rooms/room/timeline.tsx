@@ -10,7 +10,7 @@ import type { PendingMessage } from '../outbox.js';
 import { texts } from '../texts.js';
 import { nameOf, useRoom } from './context.js';
 import { EntryRow } from './entry-row.js';
-import { PendingBubble, PendingFile } from './pending.js';
+import { FailedRotation, PendingBubble, PendingFile } from './pending.js';
 import { useUnread } from './unread.js';
 
 const words = texts.room;
@@ -85,6 +85,7 @@ function pendingRows(pending: readonly PendingMessage[]) {
   for (const message of pending) {
     const { id, content } = message;
     if (content.kind === 'text') rows.set(id, <PendingBubble message={message} />);
+    if (content.kind === 'rotation' && message.state === 'failed') rows.set(id, <FailedRotation id={id} />);
     if (content.kind === 'part') rows.set(content.fileId, <PendingFile fileId={content.fileId} parts={pending} />);
   }
   return [...rows].map(([key, row]) => ({ key: `pending-${key}`, row }));
@@ -126,8 +127,13 @@ function EmptyRoom({ isAlone }: { isAlone: boolean }) {
 function Warnings() {
   const { session } = useRoom();
   const pause = session.outbox.pause.value;
+  const { participants, verificationOf } = session.roster;
+  const changed = participants.value.filter(({ id }) => id !== session.ownId && verificationOf(id) === 'changed');
   return (
     <>
+      {changed.length > 0 && (
+        <Banner icon={ShieldAlert}>{words.keysChanged(changed.map(({ id }) => nameOf(session, id)).join(', '))}</Banner>
+      )}
       {session.roster.isOwnKeyExchanged.value && <Banner icon={ShieldAlert}>{words.ownKeyExchanged}</Banner>}
       {session.connection.value === 'lost' || pause === 'connection' ? (
         <Banner>{words.offline}</Banner>
