@@ -136,6 +136,12 @@ describe('room conversation', () => {
     expect(fold(message('a', { kind: 'text', text: 'x' }, 1, 2)).entries[0]).to.include({ fault: 'missing', count: 2 });
   });
 
+  it('keeps a bounded number of entries, the newest', () => {
+    const told = fold(...Array.from({ length: 5100 }, (_, at) => text('a', `n${at}`)));
+    expect(told.entries).to.have.length(5000);
+    expect(told.entries[0]).to.include({ text: 'n100' });
+  });
+
   it('decodes what it encoded, and nothing else', () => {
     const contents = [
       { kind: 'hello', name: 'Ada', agreementKey: 'abc', invite: 'def' },

@@ -86,6 +86,9 @@ export function isPresent(conversation: Conversation, id: string): boolean {
   return member !== undefined && !member.hasLeft && holdsKey(conversation, id);
 }
 
+/** Older ones are dropped, so that a busy room does not fill the memory. */
+const MAX_ENTRIES = 5000;
+
 /** Adds messages in order. */
 export function addMessages(before: Conversation, messages: readonly OpenedMessage[]): Conversation {
   const next: Draft = { ...before, entries: [...before.entries], members: new Map(before.members) };
@@ -108,6 +111,7 @@ function addMessage(draft: Draft, message: OpenedMessage): void {
   if (result.kind === 'fault') addFault(draft, base, result.fault);
   else if (keyVersion < draft.keyVersion && !holdsKey(draft, senderId)) addFault(draft, base, 'old-key');
   else addContent(draft, base, keyVersion, result);
+  if (draft.entries.length > MAX_ENTRIES) draft.entries.splice(0, draft.entries.length - MAX_ENTRIES);
 }
 
 function addContent(draft: Draft, base: EntryBase, keyVersion: number, content: Content): void {

@@ -8,24 +8,27 @@ import { useRoom } from './context.js';
 export function useUnread(): string | undefined {
   const { session } = useRoom();
   const { entries, title } = session.conversation.value;
-  const seen = useSignal(0);
+  /** Id of the newest message that was seen. */
+  const seen = useSignal<string | undefined>(undefined);
   const mark = useSignal<string | undefined>(undefined);
   const messages = entries.filter(({ kind }) => kind === 'text' || kind === 'file');
+  const newest = messages.at(-1)?.id;
   const shownTitle = title || texts.room.untitled;
 
   useEffect(() => {
     const isHidden = document.visibilityState === 'hidden' && session.isLoaded.value;
-    if (!isHidden) seen.value = messages.length;
-    const unread = messages.length - seen.value;
-    if (unread > 0) mark.value ??= messages[seen.value]?.id;
+    if (!isHidden) seen.value = newest;
+    const firstUnread = messages.findLastIndex(({ id }) => id === seen.value) + 1;
+    const unread = messages.length - firstUnread;
+    if (unread > 0) mark.value ??= messages[firstUnread]?.id;
     document.title = unread > 0 ? `(${unread}) ${shownTitle}` : shownTitle;
     const onVisibility = () => {
       if (document.visibilityState === 'hidden') mark.value = undefined;
       else document.title = shownTitle;
-      seen.value = messages.length;
+      seen.value = newest;
     };
     document.addEventListener('visibilitychange', onVisibility);
     return () => document.removeEventListener('visibilitychange', onVisibility);
-  }, [messages.length, shownTitle]);
+  }, [newest, shownTitle]);
   return mark.value;
 }
