@@ -58,6 +58,22 @@ describe('rooms page, against odds', function () {
     await inOrder(bob);
     await picture(bob, 'tampered');
 
+    // The key of a person who was not verified, exchanged between two loads.
+    await bob.unroute('**/state');
+    await bob.route('**/state', async (route) => {
+      const response = await route.fetch();
+      const state = await response.json();
+      const [{ signingPublicKey }] = state.participants.slice(-1);
+      const participants = state.participants.map((each: object) => ({ ...each, signingPublicKey }));
+      await route.fulfill({ response, json: { ...state, participants } });
+    });
+    await bob.evaluate('location.hash = "#/"');
+    await bob.reload();
+    await bob.getByRole('link', { name: /left/ }).click();
+    await bob.getByText(/lists another key than before for/).waitFor();
+    await inOrder(bob);
+    await picture(bob, 'exchanged');
+
     // Two people of one name are told apart.
     const other = await open(await inviteLink(ada));
     await joinBy(other, 'bob');
@@ -77,6 +93,9 @@ describe('rooms page, against odds', function () {
     await say(eve, 'I am reading along');
     await reads(ada, 'I am reading along');
 
+    await bob.context().setOffline(true);
+    await bob.getByText('Not connected.').waitFor();
+    await say(bob, 'written before I knew');
     await ada.getByRole('button', { name: 'People', exact: true }).click();
     await ada.getByRole('button', { name: /^Eve/ }).click();
     await ada.getByRole('button', { name: 'Remove from the conversation…' }).click();
@@ -85,9 +104,12 @@ describe('rooms page, against odds', function () {
     await ada.getByRole('button', { name: 'Change the key' }).click();
     await reads(ada, 'Eve cannot read new messages');
     await eve.getByText('The room key was changed without you').waitFor();
+    await bob.context().setOffline(false);
     await reads(bob, 'Eve cannot read new messages');
+    await reads(ada, 'written before I knew');
     await say(bob, 'now without Eve');
     await reads(ada, 'now without Eve');
+    expect(await eve.getByText('written before I knew').count()).to.equal(0);
     await eve.getByText(/encrypted with a room key that this device does not have/).waitFor();
     await inOrder(eve);
     await picture(eve, 'excluded');

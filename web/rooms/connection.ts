@@ -12,6 +12,8 @@ interface ConnectionOptions {
   readonly api: RoomApi;
   /** `serverTime` in ms. */
   readonly onState: (state: RoomState, serverTime: number | undefined) => void;
+  /** The state of a room whose events may not have come yet. */
+  readonly onMissed: (state: RoomState) => Promise<unknown>;
   readonly onMessage: (message: StoredMessage) => void;
   readonly onJoined: (participant: Participant) => void;
   readonly onConnected: () => void;
@@ -23,10 +25,24 @@ export type ConnectionState = 'connecting' | 'connected' | 'lost';
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 15_000];
 
-export function connect({ roomId, token, api, onState, onMessage, onJoined, onConnected, onEnd }: ConnectionOptions) {
+export function connect({
+  roomId,
+  token,
+  api,
+  onState,
+  onMissed,
+  onMessage,
+  onJoined,
+  onConnected,
+  onEnd,
+}: ConnectionOptions) {
   const state = signal<ConnectionState>('connecting');
   let stream: EventStream | undefined;
   let isClosed = false;
+  let isBehind = false;
+  state.subscribe((now) => {
+    if (now === 'lost') isBehind = true;
+  });
   let wake = () => {};
 
   function close() {
@@ -96,6 +112,18 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onCo
     });
   }
 
+  /** After a lost connection, events may be missing for a while, a changed room key among them; reads what there is. */
+  async function catchUp({ always }: { readonly always: boolean }): Promise<void> {
+    if (!isBehind && !always) return;
+    isBehind = state.peek() !== 'connected';
+    try {
+      await onMissed((await api.state()).state);
+    } catch (error) {
+      isBehind = true;
+      throw error;
+    }
+  }
+
   function onEvent(event: RoomEvent) {
     switch (event.type) {
       case 'NEW_MESSAGE':
@@ -112,5 +140,5 @@ export function connect({ roomId, token, api, onState, onMessage, onJoined, onCo
   }
 
   void start();
-  return { state, close };
+  return { state, catchUp, close };
 }

@@ -20,8 +20,11 @@ export interface PendingMessage {
 export interface OutboxOptions {
   readonly roomId: string;
   readonly localKey: CryptoKey;
-  /** Encrypts with the current room key; undefined if there is none to send with. */
-  readonly seal: (content: Content) => Promise<Envelope | undefined>;
+  /**
+   * Encrypts with the current room key; undefined if there is none to send with. Returns `earlier`, which another attempt
+   * has sent, if it still counts; `arrived` if the room has it.
+   */
+  readonly seal: (content: Content, earlier?: Envelope) => Promise<Envelope | 'arrived' | undefined>;
   readonly post: (envelope: Envelope, idempotencyKey: string) => Promise<{ message: { id: string } }>;
   /** The room has ended, or this participant is no longer in it. */
   readonly onRefused: (ending: 'unauthorized' | 'gone') => void;
@@ -29,6 +32,25 @@ export interface OutboxOptions {
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
 const ID_BYTES = 16;
+const newId = () => toBase64url(randomBytes(ID_BYTES));
+
+type Place = Pick<Envelope, 'chainId' | 'messageIndex'>;
+
+/** A message's place in its sender's chain. */
+export const placeOf = ({ chainId, messageIndex }: Place): string => `${chainId} ${messageIndex}`;
+
+/**
+ * What is to be done with an envelope that an earlier attempt sent: whom a later room key leaves out could read it under
+ * its own. `arrived` are the places of one's own messages in the room.
+ */
+export function fateOf(
+  earlier: Envelope,
+  keyVersion: number,
+  arrived: ReadonlySet<string>,
+): 'arrived' | 'send' | 'seal' {
+  if (arrived.has(placeOf(earlier))) return 'arrived';
+  return earlier.keyVersion < keyVersion ? 'seal' : 'send';
+}
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -64,9 +86,15 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     pending.value = pending.value.filter((each) => each.id !== id);
   };
 
+  const remove = async (id: string) => {
+    unsaved.delete(id);
+    await outbox.remove(id);
+    drop(id);
+  };
+
   async function add(contents: readonly Content[]): Promise<void> {
     for (const content of contents) {
-      const id = toBase64url(randomBytes(ID_BYTES));
+      const id = newId();
       storing.add(id);
       pending.value = [...pending.value, { id, at: Date.now(), content, state: 'queued' }];
       order = Math.max(order + 1, Date.now());
@@ -126,6 +154,13 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     pause.value = undefined;
   }
 
+  /** With a rotation, what is sent waits for the new key: those whom it leaves out have the old one. */
+  const isHeld = ({ kind }: Content) =>
+    pending.value.some(
+      ({ content, state }) =>
+        content.kind === 'rotation' && (state === 'sent' || (state === 'failed' && kind !== 'rotation')),
+    );
+
   async function attempt({ id, content }: PendingMessage): Promise<'done' | 'not-now' | { readonly error: unknown }> {
     const record = unsaved.get(id) ?? (await outbox.get(id));
     if (!record) {
@@ -133,12 +168,22 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
       drop(id);
       return 'done';
     }
-    const envelope = record.envelope ?? (await seal(content));
+    if (isHeld(content)) return 'not-now';
+    const earlier = record.envelope;
+    const envelope = await seal(content, earlier);
     if (!envelope || isClosed) return 'not-now';
-    if (!record.envelope) await save({ ...record, envelope });
+    if (envelope === 'arrived') {
+      await remove(id);
+      return 'done';
+    }
+    let { idempotencyKey = id } = record;
+    if (envelope !== earlier) {
+      if (earlier) idempotencyKey = newId();
+      await save({ ...record, envelope, idempotencyKey });
+    }
     update(id, { state: 'sending' });
     try {
-      const { message } = await post(envelope, id);
+      const { message } = await post(envelope, idempotencyKey);
       unsaved.delete(id);
       await outbox.remove(id);
       if (shown.has(message.id)) drop(id);
@@ -158,10 +203,8 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     const { status } = error;
     const ending = endingOf(error);
     // 409, 422: an earlier attempt arrived.
-    if (status === 409 || status === 422) {
-      await outbox.remove(id);
-      drop(id);
-    } else if (ending) {
+    if (status === 409 || status === 422) await remove(id);
+    else if (ending) {
       update(id, { state: 'queued' });
       onRefused(ending);
       return 'not-now' as const;
@@ -194,8 +237,9 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     async discard(ids: readonly string[]) {
       for (const id of ids) {
         drop(id);
-        await outbox.remove(id);
+        await remove(id);
       }
+      void flush();
     },
     close() {
       isClosed = true;

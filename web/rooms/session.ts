@@ -12,12 +12,21 @@ import {
   isPresent,
   type OpenedMessage,
 } from './conversation.js';
-import { agreementKeyOf, KEY_BYTES, packKey, publicKeyOf, randomBytes, toBase64url, wipe } from './crypto/protocol.js';
+import {
+  agreementKeyOf,
+  type Envelope,
+  KEY_BYTES,
+  packKey,
+  publicKeyOf,
+  randomBytes,
+  toBase64url,
+  wipe,
+} from './crypto/protocol.js';
 import { digestOf, keyDigestOf } from './enter.js';
 import { type Invite, inviteFragment } from './invite-link.js';
 import { openKeyring } from './keyring.js';
 import { createMessageOpener } from './messages.js';
-import { createOutbox } from './outbox.js';
+import { createOutbox, fateOf, placeOf } from './outbox.js';
 import { createRoster } from './roster.js';
 import { forgetRoom, type RoomRecord } from './store.js';
 import { createTraffic } from './traffic.js';
@@ -56,25 +65,29 @@ export async function openRoom(record: RoomRecord) {
   const api = createRoomApi(roomId, secrets.value.token);
   const ownAgreementKey = await agreementKeyOf(agreement);
   let helloVersion = 0;
+  /** In their chains, of one's own messages. */
+  const ownPlaces = new Set<string>();
   let receiving: Promise<unknown> = Promise.resolve();
 
   function initialConversation(): Conversation {
     return emptyConversation(Math.min(...roomKeys.keys()), secrets.value.title);
   }
 
-  /** After a rotation, what is sent waits for the new key: those whom it leaves out have the old one. */
-  const isRotating = () =>
-    outbox.pending.peek().some(({ content, state }) => content.kind === 'rotation' && state === 'sent');
-
-  async function sealContent(content: Content) {
-    const canSend = isLoaded.value && !isExcluded.value && !isRotating();
-    return canSend ? keyring.seal(conversation.value.keyVersion, encodeContent(content)) : undefined;
+  async function sealContent(content: Content, earlier?: Envelope) {
+    const { keyVersion } = conversation.value;
+    const fate = earlier ? fateOf(earlier, keyVersion, ownPlaces) : 'seal';
+    if (fate === 'arrived') return fate;
+    if (!isLoaded.value || isExcluded.value) return undefined;
+    return fate === 'send' ? earlier : keyring.seal(keyVersion, encodeContent(content));
   }
 
   const outbox = createOutbox({
     roomId,
     localKey,
-    seal: sealContent,
+    seal: async (content, earlier) => {
+      if (isLoaded.value) await connection.catchUp({ always: earlier !== undefined });
+      return sealContent(content, earlier);
+    },
     post: api.post,
     onRefused: (ending) => void end(ending === 'gone' ? endingByTime() : ending),
   });
@@ -87,11 +100,12 @@ export async function openRoom(record: RoomRecord) {
     api,
     onState: (state, serverTime) => {
       if (serverTime !== undefined) clockOffset.value = serverTime - Date.now();
-      queue(() => receiveState(state));
+      void queue(() => receiveState(state));
     },
-    onMessage: (message) => queue(() => receive([message])),
+    onMissed: (state) => queue(() => receive(state.messages, state.messages.length >= MAX_KEPT)),
+    onMessage: (message) => void queue(() => receive([message])),
     onJoined: (participant) => {
-      queue(async () => {
+      void queue(async () => {
         opener.meet([participant]);
         await roster.add(participant);
       });
@@ -101,8 +115,9 @@ export async function openRoom(record: RoomRecord) {
   });
 
   /** What arrives is processed in order. */
-  function queue(run: () => Promise<void>) {
+  function queue(run: () => Promise<void>): Promise<unknown> {
     receiving = receiving.then(() => (ended.value ? undefined : run())).catch(reportError);
+    return receiving;
   }
 
   async function meet(people: readonly Participant[]) {
@@ -149,6 +164,7 @@ export async function openRoom(record: RoomRecord) {
     if (!placed) return;
     added.push(placed);
     const { result, senderId } = placed;
+    if (senderId === ownId && result.kind !== 'fault') ownPlaces.add(placeOf(placed));
     if (result.kind === 'hello' && senderId === ownId) helloVersion = Math.max(helloVersion, placed.keyVersion);
     if (result.kind === 'rotation') await takeKey(placed.id, result);
   }
@@ -264,7 +280,7 @@ export async function openRoom(record: RoomRecord) {
     /** Tells the others, if the service is reachable, and removes the room from this device. */
     async forget() {
       const farewell = await sealContent({ kind: 'left' }).catch(() => undefined);
-      if (farewell) await api.post(farewell, toBase64url(randomBytes(16))).catch(() => undefined);
+      if (typeof farewell === 'object') await api.post(farewell, toBase64url(randomBytes(16))).catch(() => undefined);
       await end('forgotten');
     },
     /** Stops without removing anything. */

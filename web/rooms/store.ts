@@ -19,14 +19,16 @@ export interface RoomRecord {
 
 /** A message that has not been acknowledged. */
 export interface OutboxRecord {
-  /** Also its idempotency key. */
+  /** Also the idempotency key of its first envelope. */
   readonly id: string;
   readonly roomId: string;
   readonly order: number;
   /** Encrypted content. */
   readonly content: Sealed;
-  /** Made before the first attempt, so that each attempt sends the same. */
+  /** Made before the first attempt, so that each attempt sends the same, unless the room key has been changed. */
   readonly envelope?: Envelope;
+  /** Of an envelope that took the place of an earlier one. */
+  readonly idempotencyKey?: string;
 }
 
 const DATABASE = 'annals-rooms';
@@ -40,7 +42,7 @@ const resultOf = <Result>(request: IDBRequest<Result>): Promise<Result> =>
     request.onerror = () => reject(request.error);
   });
 
-function openDatabase(): Promise<IDBDatabase> {
+async function openDatabase(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1);
   request.onupgradeneeded = () => {
     for (const [name, keyPath] of Object.entries(KEYS)) request.result.createObjectStore(name, { keyPath });
@@ -109,9 +111,16 @@ export async function forgetRoom(roomId: string): Promise<void> {
   for (const { id } of await outboxOf(roomId)) await outbox.remove(id);
 }
 
-/** Removes rooms whose time is up, and unsent messages of rooms that are gone. */
+/** Rooms whose time is not up. */
+export const openRooms = async (now: number): Promise<readonly RoomRecord[]> =>
+  (await rooms.all()).filter(({ expiresAt }) => expiresAt > now);
+
+/** Ended rooms are kept so long: the clock of the device may be ahead. */
+const KEPT_MS = 86_400_000;
+
+/** Removes rooms whose time was up a day ago, and unsent messages of rooms that are gone. */
 export async function removeEnded(now: number): Promise<void> {
-  for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt <= now) await forgetRoom(roomId);
+  for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt + KEPT_MS <= now) await forgetRoom(roomId);
   const open = new Set((await rooms.all()).map(({ roomId }) => roomId));
   for (const { id, roomId } of await outbox.all()) if (!open.has(roomId)) await outbox.remove(id);
 }

@@ -10,7 +10,7 @@ import { create } from '../enter.js';
 import { fragmentOf } from '../invite-link.js';
 import { ownName } from '../own-name.js';
 import { openSecrets } from '../secrets.js';
-import { isStorageLasting, removeEnded, rooms } from '../store.js';
+import { isStorageLasting, openRooms, removeEnded } from '../store.js';
 import { texts } from '../texts.js';
 
 const words = texts.start;
@@ -133,7 +133,7 @@ interface OwnRoom {
 
 async function loadOwnRooms(): Promise<readonly OwnRoom[]> {
   await removeEnded(Date.now());
-  const found = (await rooms.all()).map(async (record) => {
+  const found = (await openRooms(Date.now())).map(async (record) => {
     const { title } = await openSecrets(record);
     return { roomId: record.roomId, expiresAt: record.expiresAt, title };
   });
