@@ -26,7 +26,9 @@
  * - Who knows a device's keys can act as that participant. People who are in can copy what they read.
  * - The service sees who posts when and about how much, may withhold the newest messages, and may show messages of
  *   different senders in different orders.
- * - Whoever serves this page could serve another script. Fingerprints detect exchanged keys, not an exchanged page.
+ * - Whoever serves this page could serve another script. Fingerprints detect exchanged keys, not an exchanged page; without
+ *   comparing them, only an exchange after a device has first seen a key is noticed.
+ * - The page takes an invite link out of the address once it is used; the browser may list it among visited pages.
  */
 export { type Bytes, fromBase64url, fromUtf8, randomBytes, toBase64url, utf8, wipe } from './bytes.js';
 export { advanceChain, type ChainStep, startChain } from './chain.js';
