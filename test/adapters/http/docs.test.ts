@@ -87,7 +87,7 @@ describe('API documents', () => {
   it('have cacheable assets and nothing else', async () => {
     const text = await (await fetch(`${origin}/docs`)).text();
     const parts = [...text.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => path);
-    expect(parts).to.have.length(4);
+    expect(parts).to.have.length(5);
     for (const path of parts) {
       const part = await fetch(`${origin}/${path}`);
       expect(part.status, path).to.equal(200);
