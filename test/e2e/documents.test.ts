@@ -131,7 +131,10 @@ describe('OpenAPI documents', function () {
     await create({ roomId });
     for (let n = 0; n < 10; n++) await create({});
     for (const path of ['/', '/health', '/config', '/openapi.json']) await meeting.ask('GET', path);
-    await meeting.page();
+    // The document describes the index that programs get; browsers get the page.
+    const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text();
+    const [part = ''] = /assets\/[^"']+/.exec(page) ?? [];
+    await meeting.ask('GET', '/assets/{part}', { target: `/${part}` });
 
     const sockets = Array.from({ length: 10 }, () => new WebSocket(`${url.replace('http', 'ws')}/ws`));
     await Promise.all(sockets.map((each) => once(each, 'open')));
