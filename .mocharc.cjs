@@ -1,4 +1,4 @@
-/** How tests are run: four files at a time by `npm test`, since much of it is waiting, but one where all share the servers that are given. */
+/** How tests are run: three files at a time by `npm test`, since much of it is waiting, but one where all share the servers that are given. */
 const { npm_lifecycle_event: script, EVENTSTORE_URL: eventStore, MONGODB_URL: mongo } = process.env;
 
 module.exports = {
@@ -6,7 +6,7 @@ module.exports = {
   'node-option': ['enable-source-maps', 'interrupt-budget=600000'],
   require: ['./dist/test/support/mocha-hooks.js'],
   parallel: script === 'test' && !eventStore && !mongo,
-  jobs: 4,
+  jobs: 3,
   timeout: 120_000,
   slow: 2000,
   exit: false,

@@ -17,14 +17,24 @@ export const CONNECTING = ['--allow-loopback-in-peer-connection', '--disable-fea
 /** A camera with a moving picture and a microphone that beeps, which the page may use without asking. */
 export const FAKE_MEDIA = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream=fps=5,device-count=2'];
 
+/** How long an action on a page may take: several browsers share the cores of a test machine. */
+const ACTION_MS = 90_000;
+
 /** Rejects when this machine lacks a library that it needs. */
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
-  return driver.launch({
+  const browser = await driver.launch({
     executablePath: CHROMIUM ?? (await chromium.executablePath()),
     // Not the package's own arguments: some turn off what pages are protected by.
     args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', ...more],
     headless: true,
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(ACTION_MS);
+    return context;
+  };
+  return browser;
 }
 
 /** What a page asks of others than its own origin, what its rules do not let it do, and what fails in it, as it comes. */
