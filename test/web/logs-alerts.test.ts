@@ -49,7 +49,7 @@ describe('alerts of the log explorer', function () {
     expect(await page.getByRole('dialog', { name: 'No records' }).count()).to.equal(1);
     await page.getByLabel('Minutes without a record').fill('45');
     await button(page, 'Save').click();
-    await page.getByText('No record at all for 45 minutes').waitFor();
+    await page.getByText('No record at all for 45 minutes').first().waitFor();
     await button(page, 'Delete').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('This rule is off').waitFor();
