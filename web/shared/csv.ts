@@ -1,5 +1,4 @@
 /** CSV export (RFC 4180). Escapes text from strangers that spreadsheets would run as a formula. */
-import { element } from './dom.js';
 
 export type Cell = string | number | boolean;
 
@@ -22,7 +21,7 @@ export const csvOf = (headers: readonly string[], rows: readonly (readonly Cell[
 /** Saves a text as a file. */
 export function download(name: string, text: string | readonly string[], type = 'text/csv'): void {
   const url = URL.createObjectURL(new Blob([text].flat(), { type }));
-  element('a', { href: url, download: name }).click();
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
   // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -156,8 +156,8 @@ export interface MessageList {
 const filterOf = ({ channelId, threadId }: MessageList) =>
   threadId === undefined ? { channel: channelId } : { parent: threadId };
 
-const unknownLimit = (name: 'before' | 'after') =>
-  rejection('chat/unknown-before', 'invalid', `${name} must be the id of a current or deleted message of this list`);
+const notInList = (name: 'before' | 'after') =>
+  rejection('chat/not-in-list', 'invalid', `${name} must be the id of a current or deleted message of this list`);
 
 export type PageQueries = ReturnType<typeof createPageQueries>;
 
@@ -189,9 +189,9 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
     freshness: Consistency,
   ): Promise<Page | Rejection> {
     const until = before === undefined ? undefined : (end ?? (await findPosted(list, before)));
-    if (before !== undefined && until === undefined) return unknownLimit('before');
+    if (before !== undefined && until === undefined) return notInList('before');
     const from = after === undefined ? 0n : await findPosted(list, after);
-    if (from === undefined) return unknownLimit('after');
+    if (from === undefined) return notInList('after');
     const posted = { $gt: from, ...(until !== undefined && { $lt: until }) };
     const sort = { posted: after === undefined ? (-1 as const) : (1 as const) };
     const found = [...(await rows.find<MessageRow>(MODEL, { filter: { ...filterOf(list), posted }, sort, limit }))];
