@@ -1,5 +1,5 @@
 /** Process manager that completes posts and deletions of replies, and deletions of threads, that a crash interrupted. */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { parentOf } from '../../../domain/chat/events/messages.js';
 import { messageStream } from '../../../domain/chat/message.js';
@@ -15,6 +15,9 @@ export interface ThreadReactionPorts extends Pick<KernelPorts, 'handle' | 'aggre
   readonly log: Pick<EventLog, 'read' | 'tombstone'>;
 }
 
+/** Commands usually complete themselves within this time; acting earlier would only compete with them. */
+const GRACE_MS = 1000;
+
 type Event = ChatEvent<'MessagePosted' | 'MessageDeleted' | 'ThreadClosed'>;
 
 /** Every step is idempotent, and usually the command has completed itself. */
@@ -25,11 +28,16 @@ export function completeThreads({
   decryptEvent,
   clock,
 }: ThreadReactionPorts): Reaction<Event> {
+  /** Waits until the event is old enough. Events wait in order, so that together they wait no longer than one. */
+  const untilOverdue = ({ recordedAt }: RecordedEvent): Promise<void> =>
+    sleep(Math.min(GRACE_MS, Math.max(0, recordedAt + GRACE_MS - clock.now())));
+
   /** Removes a reply that its thread does not take: nobody has seen it. */
   async function addPosted(event: RecordedEvent<ChatEvent<'MessagePosted'>>) {
     const { messageId } = event.data;
     const threadId = parentOf(messageId);
     if (threadId === undefined) return;
+    await untilOverdue(event);
     const thread = await aggregates.load(threadAggregate, threadStream(threadId));
     if (thread.state.replies.has(messageId)) return;
     const { state, deleted } = await aggregates.reload(messageAggregate, event.stream);
@@ -42,6 +50,7 @@ export function completeThreads({
     const { messageId: replyId } = event.data;
     const messageId = parentOf(replyId);
     if (messageId === undefined) return;
+    await untilOverdue(event);
     const command = { type: 'RemoveReply' as const, messageId, replyId, now: clock.now() };
     await handle(threadAggregate, threadStream(messageId), command, completing(event));
   }
@@ -49,6 +58,7 @@ export function completeThreads({
   async function deleteMessage(event: RecordedEvent<ChatEvent<'ThreadClosed'>>) {
     const { messageId, by, closedAt: now } = event.data;
     const stream = messageStream(messageId);
+    await untilOverdue(event);
     const { state } = await aggregates.load(messageAggregate, stream);
     const posted = await log.read(stream, { from: 0, limit: 1 });
     if (state.status !== 'active' || typeof posted === 'string' || !posted[0]) return;
