@@ -33,6 +33,8 @@ const hit = object(
     event: id,
     /** Origin of the referring page. */
     referrer: id,
+    /** A page view that was reached from a page of the site's own hosts. */
+    isInternal: flag,
     campaign: object({ source: text, medium: text, campaign: text }),
     browser: id,
     os: id,

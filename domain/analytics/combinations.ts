@@ -2,7 +2,17 @@
 import { isRejection, type Rejection, rejection } from '../shared/index.js';
 
 /** Lists whose values a report can be filtered by. */
-export const FILTERS = ['pages', 'events', 'referrers', 'campaigns', 'browsers', 'os', 'devices', 'countries'] as const;
+export const FILTERS = [
+  'pages',
+  'events',
+  'referrers',
+  'campaigns',
+  'browsers',
+  'os',
+  'devices',
+  'countries',
+  'entryPages',
+] as const;
 export type FilterName = (typeof FILTERS)[number];
 
 /** Value of a hit in each list; null if it has none. `pages`: the path, of events too. */
@@ -11,8 +21,9 @@ export type HitValues = { readonly [name in FilterName]: string | null };
 /** Wanted values. A campaign is the JSON of its parts. */
 export type Filters = { readonly [name in FilterName]?: string };
 
-/** An item of a day's list of combinations. */
-export const combinationKey = (values: HitValues): string => JSON.stringify(FILTERS.map((name) => values[name]));
+/** An item of a day's list of combinations. Entry pages are pages: `1` saves the repeated path. */
+export const combinationKey = (values: HitValues): string =>
+  JSON.stringify(FILTERS.map((name) => (name === 'entryPages' && values.entryPages !== null ? 1 : values[name])));
 
 /** Creates a function that returns the values of a combination if it passes all filters. */
 export function combinationFilter(filters: Filters): (key: string) => HitValues | undefined {
@@ -21,8 +32,10 @@ export function combinationFilter(filters: Filters): (key: string) => HitValues 
   return (key) => {
     // Parsing costs much more than searching, and most combinations do not pass.
     if (!parts.every((part) => key.includes(part))) return undefined;
-    const values: readonly (string | null)[] = JSON.parse(key);
-    const hit = Object.fromEntries(FILTERS.map((name, index) => [name, values[index]])) as HitValues;
+    const values: readonly (string | 1 | null)[] = JSON.parse(key);
+    const hit = Object.fromEntries(
+      FILTERS.map((name, index) => [name, values[index] === 1 ? values[0] : values[index]]),
+    ) as HitValues;
     return wanted.every(([name, value]) => hit[name] === value) ? hit : undefined;
   };
 }

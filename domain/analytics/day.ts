@@ -1,11 +1,12 @@
 /** Counts of a site's day: totals, bounded lists of frequent values, and a sketch of unique visitors. */
 import type { Hit } from './catalog.js';
-import { combinationKey, type HitValues } from './combinations.js';
+import { combinationKey, FILTERS, type HitValues } from './combinations.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
 import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
 
 export const LISTS = [
   'pages',
+  'entryPages',
   'events',
   'referrers',
   'campaigns',
@@ -62,8 +63,8 @@ export const emptyDay = (): DayCounts => ({
 });
 
 /**
- * Adds hits and visitors to a day. Pages and direct visits count page views, events count by name, all other lists count
- * every hit. Unrecognized user agents count as `(unknown)`. `collectedAt`: Unix ms.
+ * Adds hits and visitors to a day. Pages and direct visits count page views, entry pages those that were not reached from the site
+ * itself, events count by name, all other lists count every hit. Unrecognized user agents count as `(unknown)`. `collectedAt`: Unix ms.
  */
 export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[], collectedAt: number): void {
   const hour = hourOf(collectedAt);
@@ -72,7 +73,7 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
     const isView = values.events === null;
     if (isView) day.pageviews++;
     else day.events++;
-    for (const list of VALUE_LISTS) addValue(day, list, list === 'pages' && !isView ? null : values[list]);
+    for (const list of FILTERS) addValue(day, list, list === 'pages' && !isView ? null : values[list]);
     for (const { name, value } of hit.properties ?? [])
       addValue(day, 'properties', JSON.stringify([hit.event, name, value]));
     addValue(day, 'hours', hourKey(hour, isView));
@@ -81,12 +82,11 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
   if (visitors.length > 0) day.visitors = addVisitors(day.visitors, visitors);
 }
 
-const VALUE_LISTS = ['pages', 'events', 'referrers', 'campaigns', 'browsers', 'os', 'devices', 'countries'] as const;
-
-function valuesOf({ event, path, referrer, campaign, browser, os, device, country }: Hit): HitValues {
+function valuesOf({ event, path, isInternal, referrer, campaign, browser, os, device, country }: Hit): HitValues {
   return {
     pages: path,
     events: event ?? null,
+    entryPages: event === undefined && !isInternal ? path : null,
     referrers: referrer ?? (event === undefined ? DIRECT : null),
     campaigns: campaign ? JSON.stringify([campaign.source, campaign.medium, campaign.campaign]) : null,
     browsers: browser ?? UNKNOWN,

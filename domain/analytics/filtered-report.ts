@@ -67,6 +67,7 @@ export function createFilteredReport(
       },
       series: Array.from(byDay, ([date, counts]) => ({ date, ...counts, uniques: null })),
       pages: top('pages'),
+      entryPages: top('entryPages'),
       events: top('events'),
       goals: goals.map((name) => goalOf(name, lists.get('events')?.get(name) ?? 0, null)),
       referrers: top('referrers'),

@@ -58,6 +58,8 @@ export function parseVisit(
   const host =
     parseHost(payload.host ?? '') ?? parseUrlHost(payload.path) ?? parseUrlHost(origin) ?? parseUrlHost(referer);
   const referrer = parseReferrer(payload.referrer ?? '', host, domains)?.slice(0, MAX_LENGTHS.referrer);
+  // A referrer with a host is dropped only if it is one of the site's own.
+  const isInternal = referrer === undefined && parseUrlHost(payload.referrer?.trim()) !== undefined;
   const campaign = campaignOf(payload.campaign);
   const properties = kind === 'event' ? propertiesOf(payload.properties, allowedEventProperties) : [];
   return {
@@ -67,6 +69,7 @@ export function parseVisit(
       path: parsePath(payload.path ?? ''),
       ...(kind === 'event' && { event: name }),
       ...(referrer !== undefined && { referrer }),
+      ...(isInternal && kind === 'pageview' && { isInternal }),
       ...(campaign && { campaign }),
       ...(properties.length > 0 && { properties }),
     },

@@ -72,6 +72,7 @@ export function* buildReport(period: Period, counts: Counts) {
     series: days.map((date) => ({ date, ...(summaries(date) ?? NO_COUNTS) })),
     ...(days.length === 1 && { hours: hoursOf(lists(period.start)?.hours, names.hours) }),
     pages: namedCounts('pages'),
+    entryPages: namedCounts('entryPages'),
     events: namedCounts('events'),
     goals: goals.map((name) => goalOf(name, countOf(name, days, lists, names), totals.uniques)),
     referrers: namedCounts('referrers'),

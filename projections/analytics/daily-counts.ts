@@ -38,7 +38,7 @@ const CACHE_BYTES = 24 * 1024 * 1024;
 /** Milliseconds that events are collected, as every write replaces whole lists. */
 export const DEBOUNCE_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 4, debounceMs: DEBOUNCE_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 5, debounceMs: DEBOUNCE_MS, open, scan };
 
 type CountEvent = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;

@@ -51,6 +51,17 @@ describe('dashboard with filters', function () {
     await says(page, '#totals', /Visitors2/);
     expect(page.url()).not.to.contain('filters');
 
+    // An entry is a view that did not come from the site itself.
+    await analytics.collect({ site, path: '/inside', referrer: 'https://example.com/' });
+    await says(page, '#lists', '/inside');
+    await showList(page, 'Entry pages');
+    expect(await rows('entryPages')).to.deep.equal(['/pricing2', '/about1']);
+    await button(page, '/about').click();
+    await says(page, '#totals', /Page views1/);
+    await accessible(page);
+    await button(page, 'Remove the filter Entry pages: /about').click();
+    await showList(page, 'Pages');
+
     // Goals are events of which the report shows the rate.
     await button(page, 'Settings').click();
     await page.getByLabel('Goals:').fill('Buy\nNever');

@@ -189,6 +189,9 @@ describe('tracker script /m.js', function () {
       'pageview /two',
     );
     expect(sent.filter((body) => body.includes('utm_source'))).to.have.length(1);
+    // Later views come from the page itself, so only the first one is an entry.
+    const hits = (await analytics.written(site)).flatMap(({ data }) => data.secret.hits);
+    expect(hits.filter(({ isInternal }) => !isInternal).map(({ path }) => path)).to.deep.equal(['/start']);
   });
 
   it('sends each view and click once for duplicate tags, and to each site that has a tag', async () => {

@@ -35,6 +35,7 @@ export interface NamedCount {
 
 export type ListName =
   | 'pages'
+  | 'entryPages'
   | 'events'
   | 'goals'
   | 'referrers'
@@ -75,6 +76,7 @@ export interface Report {
   /** The 24 hours of a period of one day, in UTC. */
   readonly hours?: readonly Omit<Metrics, 'uniques'>[];
   readonly pages: readonly NamedCount[];
+  readonly entryPages: readonly NamedCount[];
   readonly events: readonly NamedCount[];
   /** `rate`: events per 100 visitors; null if it is not known. */
   readonly goals: readonly (NamedCount & { readonly rate: number | null })[];

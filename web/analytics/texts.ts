@@ -241,6 +241,7 @@ export const overviewTexts = {
 /** Titles of the lists, and what they count. */
 export const listNames = {
   pages: { title: 'Pages', counts: 'Views' },
+  entryPages: { title: 'Entry pages', counts: 'Entries' },
   referrers: { title: 'Referrers', counts: 'Views' },
   campaigns: { title: 'Campaigns', counts: 'Hits' },
   events: { title: 'Events', counts: 'Events' },

@@ -64,11 +64,15 @@ const event = safely((name: string, properties?: Properties) => {
   send({ kind: 'event', event: name, ...(isObject && { properties }) });
 });
 
-/** Referrer and campaign are sent with the first view only, as every occurrence counts. */
+/**
+ * Referrer and campaign are sent with the first view only, as every occurrence counts; later ones come from the page
+ * itself, so they are no entries.
+ */
 const pageview = safely(() => {
-  const arrival = lastPath === undefined && { referrer: referrer(), campaign: campaign() };
+  const source =
+    lastPath === undefined ? { referrer: referrer(), campaign: campaign() } : { referrer: location.origin };
   lastPath = location.pathname;
-  send({ kind: 'pageview', ...arrival });
+  send({ kind: 'pageview', ...source });
 });
 
 /** Origin only, as paths and queries may identify a visitor. Allows app schemes. */

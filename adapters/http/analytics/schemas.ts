@@ -161,6 +161,7 @@ const reportFields = {
   }),
   series: list(object({ date: day, ...metrics })),
   pages: namedCounts,
+  entryPages: { ...namedCounts, description: 'Pages of views without a referrer of the own domains' },
   events: namedCounts,
   goals: {
     ...list(object({ name: text, count, rate: { type: ['number', 'null'] } })),

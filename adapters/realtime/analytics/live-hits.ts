@@ -123,7 +123,7 @@ const SIGNED_OUT = frame({ type: 'SIGNED_OUT' });
 
 const keyOf = ({ sessionId }: { readonly sessionId: string }) => `session:${sessionId}`;
 
-const messageOf = ({ event, ...hit }: Hit, collectedAt: number) => ({
+const messageOf = ({ event, isInternal: _, ...hit }: Hit, collectedAt: number) => ({
   type: 'HIT',
   timestamp: new Date(collectedAt).toISOString(),
   kind: event === undefined ? 'pageview' : 'event',

@@ -54,7 +54,7 @@ export function hitsOfDay({ site, instance, start, now, seed, scale }: DemoDay):
     const add = (hit: Hit) => hits.push({ site: instance, at, hit: { ...hit, ...attributes }, visitor });
     for (let view = 0; view === 0 || random() < 1 - 1 / site.views; view++) {
       const path = pickText(site.pages, random());
-      add({ path, ...(view === 0 && source) });
+      add({ path, ...(view === 0 ? source : { isInternal: true }) });
       for (const { name, percent, property, values } of site.events)
         if (random() * 100 < percent)
           add({ path, event: name, properties: [{ name: property, value: pickText(values, random()) }] });

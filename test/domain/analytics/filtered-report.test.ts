@@ -17,6 +17,7 @@ const hits: fc.Arbitrary<Hit> = fc.record(
     path: word.map((each) => `/${each}`),
     event: word,
     referrer: word,
+    isInternal: fc.constant(true),
     campaign: fc.record({ source: word, medium: word, campaign: fc.constant('') }),
     browser: word,
     country: word,
@@ -32,12 +33,16 @@ const filters: fc.Arbitrary<Filters> = fc.record(
     pages: word.map((each) => `/${each}`),
     events: word,
     referrers: word,
+    entryPages: word.map((each) => `/${each}`),
     browsers: fc.oneof(word, fc.constant('(unknown)')),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Filters>;
 
-const passes = ({ pages, events, referrers, browsers }: Filters, { path, event, referrer, browser }: Hit) =>
+const entryOf = ({ path, event, isInternal }: Hit) => (event === undefined && !isInternal ? path : undefined);
+const passes = ({ pages, events, referrers, browsers, entryPages }: Filters, hit: Hit) =>
+  isPassed({ pages, events, referrers, browsers }, hit) && (entryPages === undefined || entryPages === entryOf(hit));
+const isPassed = ({ pages, events, referrers, browsers }: Filters, { path, event, referrer, browser }: Hit) =>
   (pages === undefined || pages === path) &&
   (events === undefined || events === event) &&
   (referrers === undefined || referrers === referrer) &&
@@ -87,6 +92,7 @@ describe('a filtered report', () => {
         };
         const isPage = (hit: Hit) => hit.event === undefined || wanted.events !== undefined;
         expect(report.pages).to.have.deep.members(countsBy((hit) => (isPage(hit) ? hit.path : undefined)));
+        expect(report.entryPages).to.have.deep.members(countsBy(entryOf));
         expect(report.events).to.have.deep.members(countsBy(({ event }) => event));
         expect(report.browsers).to.have.deep.members(countsBy(({ browser }) => browser ?? '(unknown)'));
         expect(report.countries).to.have.deep.members(countsBy(({ country }) => country));

@@ -156,6 +156,21 @@ describe('the referrer of a hit', () => {
       expect(hit({ referrer: `https://${other}/` })?.referrer).to.equal(`https://${other}`);
   });
 
+  it('of an own host marks a page view as internal, and nothing else does', () => {
+    const from = (referrer: string, more = {}) => hit({ host: 'example.com', referrer, ...more })?.isInternal;
+    for (const own of [
+      'https://example.com/a',
+      ' HTTPS://www.Example.com ',
+      'https://blog.example.com',
+      'https://shop.test:8/',
+    ])
+      expect(from(own), own).to.equal(true);
+    for (const other of ['', 'news', '/a', 'about:blank', 'https://news.example', 'https://example.com.evil.test'])
+      expect(from(other), other).to.equal(undefined);
+    expect(from('https://example.com/a', { event: 'Buy' })).to.equal(undefined);
+    expect(hit({ host: 'other.test', referrer: 'https://other.test' })?.isInternal).to.equal(true);
+  });
+
   it('is truncated to 180 characters', () => {
     const referrer = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(30)}.example`;
     expect(hit({ referrer })?.referrer).to.have.lengthOf(180);

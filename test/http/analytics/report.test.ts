@@ -33,6 +33,7 @@ describe('analytics report', function () {
       ...Object.fromEntries(
         [
           'pages',
+          'entryPages',
           'events',
           'goals',
           'referrers',
@@ -134,6 +135,26 @@ describe('analytics report', function () {
     for (const list of ['browsers', 'os', 'devices'])
       expect(body[list], list).to.deep.equal([{ name: '(unknown)', count: 5 }]);
     expect(body.countries).to.deep.equal([]);
+  });
+
+  it('counts views that did not come from the site itself as entries, and filters by them', async () => {
+    const id = await site();
+    await collect([
+      { site: id, path: '/a', referrer: 'https://news.example/' },
+      { site: id, path: '/b', referrer: 'https://example.com' },
+      { site: id, path: '/b', referrer: 'https://www.example.com/a' },
+      { site: id, path: '/b' },
+      { site: id, path: '/b', event: 'buy' },
+    ]);
+    const { pages, entryPages } = await report(id);
+    expect(pages[0]).to.deep.equal({ name: '/b', count: 3 });
+    expect(entryPages).to.deep.equal([
+      { name: '/a', count: 1 },
+      { name: '/b', count: 1 },
+    ]);
+    const filtered = await report(id, `&filters=${encodeURIComponent('{"entryPages":"/b"}')}`);
+    expect(filtered.totals).to.deep.equal({ pageviews: 1, events: 0, uniques: null });
+    expect(filtered.entryPages).to.deep.equal([{ name: '/b', count: 1 }]);
   });
 
   it('ranks a popular page first even after twelve requests full of invented pages', async () => {

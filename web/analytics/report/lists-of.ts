@@ -48,6 +48,8 @@ const simpleList = (name: SimpleListName, head: string, whole: ListOf['whole']):
 
 const LISTS: { readonly [name in ListName]: ListOf } = {
   pages: simpleList('pages', 'page', viewsOrEvents),
+  // Entries are no share of the views, and their sum is not known.
+  entryPages: simpleList('entryPages', 'page', () => 0),
   // Mostly page views: the tracker sends the referrer with the first view only.
   referrers: { ...simpleList('referrers', 'referrer', viewsOrEvents), label: ([origin]) => siteOf(String(origin)) },
   campaigns: {
@@ -95,7 +97,7 @@ export interface ListGroup {
 
 /** Lists that share a card. */
 export const GROUPS: readonly ListGroup[] = [
-  { id: 'pages', lists: [LISTS.pages] },
+  { id: 'pages', lists: [LISTS.pages, LISTS.entryPages] },
   { id: 'sources', lists: [LISTS.referrers, LISTS.campaigns] },
   { id: 'devices', lists: [LISTS.browsers, LISTS.os, LISTS.devices, LISTS.countries] },
   { id: 'events', lists: [LISTS.goals, LISTS.events, LISTS.properties] },
