@@ -1,4 +1,4 @@
-/** Commands and queries of sites: create, update, delete, list. */
+/** Commands and queries of sites: create, update, share, delete, list. */
 
 import { type AnalyticsEvent, type catalog, siteSubject } from '../../domain/analytics/catalog.js';
 import {
@@ -23,7 +23,7 @@ import type { CommandContext, Position, Vault } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 import { sitesAggregate } from './aggregates.js';
 
-export interface SitePorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
+export interface SitePorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
   readonly directory: SiteDirectory;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   /** Number of days of a site with counts. */
@@ -47,6 +47,8 @@ export interface SiteView {
   readonly goals: readonly string[];
   readonly hasIngestToken: boolean;
   readonly snippet: string;
+  /** Public link to its reports; null if it has none. */
+  readonly shareUrl: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -60,7 +62,7 @@ const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
 
 export type Sites = ReturnType<typeof createSites>;
 
-export function createSites({ handle, directory, vault, derivation, clock, countDays, appUrl }: SitePorts) {
+export function createSites({ handle, aggregates, directory, vault, derivation, clock, countDays, appUrl }: SitePorts) {
   async function create(
     { id, ingestToken = '', ...input }: SiteInput,
     context: CommandContext,
@@ -95,6 +97,30 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     const changes = { ...fields, ...(tokenHash !== undefined && { tokenHash }) };
     const command = { type: 'ChangeSite' as const, siteId, changes, now: clock.now() };
     return siteResult(siteId, await handle(sitesAggregate, SITES, command, context));
+  }
+
+  /** Makes the public link to the site's reports, or answers the one that it has. */
+  async function share(id: string, context: CommandContext) {
+    const siteId = parseSiteId(id) ?? '';
+    const linkId = derivation.id('analytics.share', context.commandId);
+    const command = { type: 'ShareSite' as const, siteId, linkId, now: clock.now() };
+    return siteResult(siteId, await handle(sitesAggregate, SITES, command, context));
+  }
+
+  async function unshare(id: string, context: CommandContext) {
+    const siteId = parseSiteId(id) ?? '';
+    const command = { type: 'UnshareSite' as const, siteId, now: clock.now() };
+    return siteResult(siteId, await handle(sitesAggregate, SITES, command, context));
+  }
+
+  /** Token of a public link: the site's id and a secret. Derived, so that people who are signed in can copy it again. */
+  const shareToken = ({ siteId, instance }: Site, linkId: string): string =>
+    `${siteId}.${derivation.secret('analytics.share-token', instance, linkId).toString('base64url')}`;
+
+  /** Finds the site of a public link. Reads the log, as a link must end on every node when it is revoked. */
+  async function findShared(token: string): Promise<Site | undefined> {
+    const site = (await aggregates.reload(sitesAggregate, SITES)).state.get(token.split('.', 1)[0] ?? '');
+    return site && site.linkId !== null && sameText(token, shareToken(site, site.linkId)) ? site : undefined;
   }
 
   /** Resolves when the event is stored and the key is destroyed; a reaction erases the rest. */
@@ -141,7 +167,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
   }
 
   function view(site: Site): SiteView {
-    const { siteId: id, name, domains, allowedEventProperties, goals, tokenHash, createdAt, updatedAt } = site;
+    const { siteId: id, name, domains, allowedEventProperties, goals, tokenHash, linkId, createdAt, updatedAt } = site;
     return {
       id,
       name,
@@ -150,12 +176,13 @@ export function createSites({ handle, directory, vault, derivation, clock, count
       goals,
       hasIngestToken: tokenHash !== null,
       snippet: `<script defer src="${baseUrl(appUrl())}/m.js" data-site="${id}"></script>`,
+      shareUrl: linkId === null ? null : `${baseUrl(appUrl())}/share#${shareToken(site, linkId)}`,
       createdAt: new Date(createdAt).toISOString(),
       updatedAt: new Date(updatedAt).toISOString(),
     };
   }
 
-  return { create, update, remove, list, isTokenOf };
+  return { create, update, share, unshare, findShared, remove, list, isTokenOf };
 }
 
 const invalidId = invalidSite(

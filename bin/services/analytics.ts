@@ -61,6 +61,7 @@ export const analytics: Service<typeof catalog> = {
     const directory = createSiteDirectory(aggregates);
     const sites = createSites({
       handle,
+      aggregates,
       directory,
       vault,
       derivation,
@@ -144,6 +145,8 @@ export const analytics: Service<typeof catalog> = {
         cleanup,
         live,
         directory,
+        findShared: sites.findShared,
+        sharedPerNetwork: createBurstLimit(SHARED_PER_MINUTE),
         reports: createReports({
           directory,
           days,
@@ -199,6 +202,8 @@ export const analytics: Service<typeof catalog> = {
 /** Sign-in links per network: any address can be entered, and each gets a stream. */
 const LINKS_PER_NETWORK = 300;
 const LINKS_MS = 15 * 60_000;
+/** Reports by public links, per network: each click in a page is one. */
+const SHARED_PER_MINUTE = 120;
 
 function isAllowedBy(values: AnnalsValues) {
   const emails = new Set(values['analytics.allowedEmails'].map(tidyEmail));

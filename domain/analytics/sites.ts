@@ -25,6 +25,8 @@ export interface Site extends SiteFields {
   /** Unix ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The public link to its reports; null if it has none. */
+  readonly linkId: string | null;
 }
 
 /** By site id. */
@@ -43,6 +45,8 @@ export type SitesCommand =
       readonly changes: Partial<SiteFields>;
       readonly now: number;
     }
+  | { readonly type: 'ShareSite'; readonly siteId: string; readonly linkId: string; readonly now: number }
+  | { readonly type: 'UnshareSite'; readonly siteId: string; readonly now: number }
   | {
       readonly type: 'DeleteSite';
       readonly siteId: string;
@@ -51,7 +55,9 @@ export type SitesCommand =
       readonly now: number;
     };
 
-export type SitesEvent = AnalyticsEvent<'SiteRegistered' | 'SiteChanged' | 'SiteDeleted'>;
+export type SitesEvent = AnalyticsEvent<
+  'SiteRegistered' | 'SiteChanged' | 'SiteShared' | 'SiteUnshared' | 'SiteDeleted'
+>;
 
 export const siteNotFound = rejection('analytics/site-not-found', 'not-found', 'Site not found');
 const siteExists = rejection('analytics/site-exists', 'invalid', 'A site with this id already exists');
@@ -77,6 +83,12 @@ function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[]
     const { days, now: deletedAt } = command;
     return [{ type: 'SiteDeleted', data: { siteId, instance, registeredAt, deletedAt, days } }];
   }
+  if (command.type === 'ShareSite') {
+    const { linkId, now: sharedAt } = command;
+    return site.linkId === null ? [{ type: 'SiteShared', data: { siteId, instance, linkId, sharedAt } }] : [];
+  }
+  if (command.type === 'UnshareSite')
+    return site.linkId === null ? [] : [{ type: 'SiteUnshared', data: { siteId, instance, unsharedAt: command.now } }];
   const secret = changedFields(site, command.changes);
   if (Object.keys(secret).length === 0) return [];
   return [{ type: 'SiteChanged', data: { siteId, instance, changedAt: command.now, secret } }];
@@ -88,6 +100,11 @@ function changedFields(site: Site, changes: Partial<SiteFields>): Partial<SiteFi
   return Object.fromEntries(others.map((key) => [key, changes[key]]));
 }
 
+function withLink(sites: SitesState, siteId: string, linkId: string | null): SitesState {
+  const site = sites.get(siteId);
+  return site ? sites.set(siteId, { ...site, linkId }) : sites;
+}
+
 const evolve: Evolve<SitesState, SitesEvent> = {
   SiteRegistered: (sites, { siteId, instance, registeredAt, secret }) =>
     sites.set(siteId, {
@@ -97,11 +114,14 @@ const evolve: Evolve<SitesState, SitesEvent> = {
       instance,
       createdAt: registeredAt,
       updatedAt: registeredAt,
+      linkId: null,
     }),
   SiteChanged(sites, { siteId, changedAt, secret }) {
     const site = sites.get(siteId);
     return site ? sites.set(siteId, { ...site, ...secret, updatedAt: changedAt }) : sites;
   },
+  SiteShared: (sites, { siteId, linkId }) => withLink(sites, siteId, linkId),
+  SiteUnshared: (sites, { siteId }) => withLink(sites, siteId, null),
   SiteDeleted: (sites, { siteId }) => sites.delete(siteId),
 };
 

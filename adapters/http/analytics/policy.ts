@@ -47,7 +47,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   title: 'Analytics',
   description:
     'Counts page views and events of sites without cookies and without storing visitors: addresses are hashed with a ' +
-    'key that is destroyed after each day. All routes except collecting require the admin token or a dashboard session.',
+    'key that is destroyed after each day. All routes except collecting and public links require the admin token or a dashboard session.',
   version,
   cors,
   rejected,
@@ -55,6 +55,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   headers: PRIVATE_HEADERS,
   securitySchemes: {
     admin: { type: 'http', scheme: 'bearer', description: 'Admin token' },
+    share: { type: 'http', scheme: 'bearer', description: 'Token of a public link, the fragment of `shareUrl`' },
     session: {
       type: 'apiKey',
       in: 'cookie',

@@ -1,29 +1,70 @@
 /** Routes of reports, live hits and the retention cleanup. */
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
 import type { Reports } from '../../../application/analytics/report.js';
-import type { SiteDirectory } from '../../../application/analytics/sites.js';
+import type { SiteDirectory, Sites } from '../../../application/analytics/sites.js';
+import type { Position } from '../../../application/ports/index.js';
 import { DEFAULT_ITEMS, MAX_ITEMS } from '../../../domain/analytics/report.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
-import { isRejection, object } from '../../../domain/shared/index.js';
+import { type DataOf, isRejection, object, rejection } from '../../../domain/shared/index.js';
 import type { LiveHits } from '../../realtime/analytics/live-hits.js';
+import type { RateLimit } from '../server/client-network.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
-import { cleanupAnswer, reportAnswer } from './schemas.js';
+import { cleanupAnswer, reportAnswer, sharedReportAnswer } from './schemas.js';
 
 export interface ReportRouteDeps {
   readonly reports: Reports;
   readonly live: Pick<LiveHits, 'connect'>;
   readonly directory: SiteDirectory;
   readonly cleanup: Cleanup;
+  readonly findShared: Sites['findShared'];
+  readonly sharedPerNetwork: RateLimit;
   readonly admit: Admit<Admin>;
 }
 
 const site = { type: 'string', minLength: 1 } as const;
 const day = { type: 'string', description: 'UTC day such as `2026-11-22`, inclusive' } as const;
 
-export function reportRoutes({ reports, live, directory, cleanup, admit }: ReportRouteDeps): readonly Route[] {
+const reportQuery = {
+  days: { type: 'integer', minimum: 1, default: 30, description: 'Values above 730 are treated as 730' },
+  start: day,
+  end: day,
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_ITEMS,
+    default: DEFAULT_ITEMS,
+    description: 'Items per list; `trends` are of the first ten',
+  },
+  filters: {
+    type: 'string',
+    maxLength: 4096,
+    description:
+      'JSON object of values by list, such as `{"pages":"/pricing","browsers":"Firefox"}`: counts only hits with all ' +
+      'of these values. A campaign is an array of source, medium and campaign.',
+  },
+} as const;
+const sharedQuery = object({}, reportQuery);
+
+/** Of an unknown link too, so that nobody learns which sites exist. */
+const linkNotFound = rejection('analytics/link-not-found', 'not-found', 'This link does not exist or was revoked');
+const tooManyReads = rejection('analytics/too-many-reads', 'limit', 'Too many requests from this network');
+
+export function reportRoutes(deps: ReportRouteDeps): readonly Route[] {
+  const { reports, live, directory, cleanup, admit, findShared, sharedPerNetwork } = deps;
   const common = { security: SECURITY, tags: ['Reports'], admit } as const;
+
+  const reportOf = (
+    siteId: string,
+    { days, start, end, limit, filters }: DataOf<typeof sharedQuery>,
+    seenByCaller: Position | undefined,
+  ) =>
+    reports(siteId, start === undefined && end === undefined ? { days: days! } : { start, end }, {
+      limit,
+      filters,
+      seenByCaller,
+    });
 
   const report = route({
     ...common,
@@ -31,46 +72,43 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
     path: '/api/report',
     summary: 'Report of a site for a period, compared with the previous one',
     description:
-      'The last `days` UTC days including today, or `start` to `end`. Uniques of a period are the sum of its days. Pages ' +
-      'count page views, events count by name, other lists count both. The list of a day keeps its 1000 most frequent ' +
-      'values (fewer if they exceed 98304 characters together), each with the hits counted since it entered the list; all ' +
-      'other hits count as `(other)`, the last item. Page views without a referrer, or from the own domains, count as ' +
-      '`(direct)`; unrecognized user agents as `(unknown)`. `hours` is there for a single day. With `filters`, the report ' +
-      'is built from the 1000 most frequent combinations of values of each day; `unlisted` counts the hits in others. ' +
-      'What is not kept by combination is named in `notKept`, and null or empty. Pages then count the events that are ' +
-      'filtered by.',
-    query: object(
-      { site },
-      {
-        days: { type: 'integer', minimum: 1, default: 30, description: 'Values above 730 are treated as 730' },
-        start: day,
-        end: day,
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_ITEMS,
-          default: DEFAULT_ITEMS,
-          description: 'Items per list; `trends` are of the first ten',
-        },
-        filters: {
-          type: 'string',
-          maxLength: 4096,
-          description:
-            'JSON object of values by list, such as `{"pages":"/pricing","browsers":"Firefox"}`: counts only hits with all ' +
-            'of these values. A campaign is an array of source, medium and campaign.',
-        },
-      },
-    ),
+      'The last `days` UTC days including today, or `start` to `end`. Uniques of a period are the sum of its days. ' +
+      'Pages count page views, entry pages those with no referrer of the own domains, events count by name, other ' +
+      'lists count both. The list of a day keeps its 1000 most frequent values (fewer if they exceed 98304 ' +
+      'characters together), each with the hits counted since it entered the list; all other hits count as ' +
+      '`(other)`, the last item. Page views without a referrer, or from the own domains, count as `(direct)`; ' +
+      'unrecognized user agents as `(unknown)`. `hours` is there for a single day. With `filters`, the report is ' +
+      'built from the 1000 most frequent combinations of values of each day; `unlisted` counts the hits in others. ' +
+      'What is not kept by combination is named in `notKept`, and null or empty. Pages then count the events that ' +
+      'are filtered by.',
+    query: object({ site }, reportQuery),
     answers: {
       200: { description: 'The report', schema: reportAnswer },
       404: { description: 'Site not found' },
     },
-    handle: ({ query: { site, days, start, end, limit, filters }, ifPosition }) =>
-      reports(site, start === undefined && end === undefined ? { days } : { start, end }, {
-        limit,
-        filters,
-        seenByCaller: ifPosition,
-      }),
+    handle: ({ query: { site, ...query }, ifPosition }) => reportOf(site, query, ifPosition),
+  });
+
+  const sharedReport = route({
+    method: 'GET',
+    path: '/api/shared/report',
+    tags: ['Reports'],
+    summary: 'Report of the site of a public link; see `/api/report`',
+    description: 'The token is the fragment of `shareUrl`. A network may read 120 of them per minute, 60 at once.',
+    security: 'share',
+    query: sharedQuery,
+    answers: {
+      200: { description: 'The report, with the name of the site', schema: sharedReportAnswer },
+      404: { description: 'The link does not exist or was revoked' },
+    },
+    async handle({ bearer = '', address, query, ifPosition }) {
+      const retryAfterMs = await sharedPerNetwork.spend(address);
+      if (retryAfterMs !== undefined) return { ...tooManyReads, retryAfterMs };
+      const shared = await findShared(bearer);
+      if (!shared) return linkNotFound;
+      const report = await reportOf(shared.siteId, query, ifPosition);
+      return isRejection(report) ? report : { ...report, body: { ...report.body, name: shared.name } };
+    },
   });
 
   const liveHits = route({
@@ -123,5 +161,5 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
     },
   });
 
-  return [report, liveHits, runCleanup];
+  return [report, sharedReport, liveHits, runCleanup];
 }

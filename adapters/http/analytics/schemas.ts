@@ -67,6 +67,7 @@ const site = object({
   goals: list(text),
   hasIngestToken: flag,
   snippet: { type: 'string', description: 'HTML tag that loads the tracker' },
+  shareUrl: { ...orNull, description: 'Public link to its reports; its fragment is the token of `/api/shared/report`' },
   createdAt: instant,
   updatedAt: instant,
 });
@@ -185,7 +186,7 @@ const reportFields = {
   ),
 } as const;
 
-export const reportAnswer = object(reportFields, {
+const optionalReportFields = {
   hours: {
     ...list(object({ pageviews: count, events: count })),
     description: 'The 24 hours of a period of one day, in UTC',
@@ -193,7 +194,10 @@ export const reportAnswer = object(reportFields, {
   filters: { type: 'object', description: 'The filters; a campaign is the JSON of its parts' },
   notKept: { ...list({ enum: NOT_KEPT }), description: 'Parts that cannot be filtered' },
   unlisted: { ...count, description: 'Hits of the period in combinations that were too rare to be listed' },
-});
+} as const;
+
+export const reportAnswer = object(reportFields, optionalReportFields);
+export const sharedReportAnswer = object({ ...reportFields, name: text }, optionalReportFields);
 
 export const cleanupAnswer = object({
   aggregateCutoffDate: { type: 'string', description: 'First retained day' },

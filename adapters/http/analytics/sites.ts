@@ -66,6 +66,24 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     handle: ({ params, body, context }, { actor }) => sites.update(params.id, body, context(actor, actor)),
   });
 
+  const share = route({
+    ...common,
+    method: 'POST',
+    path: '/api/sites/:id/share',
+    summary: 'Make the public link to the reports of a site; a site has at most one',
+    answers: { 200: { description: 'The site', schema: schemas.siteAnswer }, 403: CROSS_ORIGIN_ANSWER, 404: NOT_FOUND },
+    handle: ({ params, context }, { actor }) => sites.share(params.id, context(actor, actor)),
+  });
+
+  const unshare = route({
+    ...common,
+    method: 'DELETE',
+    path: '/api/sites/:id/share',
+    summary: 'Revoke the public link of a site; the next one is another',
+    answers: { 200: { description: 'The site', schema: schemas.siteAnswer }, 403: CROSS_ORIGIN_ANSWER, 404: NOT_FOUND },
+    handle: ({ params, context }, { actor }) => sites.unshare(params.id, context(actor, actor)),
+  });
+
   const remove = route({
     ...common,
     method: 'DELETE',
@@ -101,5 +119,5 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     },
   });
 
-  return [list, create, update, remove, listAttempts];
+  return [list, create, update, share, unshare, remove, listAttempts];
 }

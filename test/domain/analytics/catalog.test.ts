@@ -31,8 +31,13 @@ describe('the event catalog of analytics', () => {
   specifyCatalog({
     catalog,
     emitted: [
-      ...specOf(sites).run([registerSite('demo'), changeSite('demo', { tokenHash: 'hash' }), deleteSite('demo')])
-        .events,
+      ...specOf(sites).run([
+        registerSite('demo'),
+        changeSite('demo', { tokenHash: 'hash' }),
+        { type: 'ShareSite', siteId: 'demo', linkId: 'l', now: NOON },
+        { type: 'UnshareSite', siteId: 'demo', now: NOON },
+        deleteSite('demo'),
+      ]).events,
       hitsCollected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['00000000000000ff', '0000000000000001'], true),
       ...specOf(retention).run([
         { type: 'ExpireDays', before: '2026-10-22', rows: 3, raw: { before: NOON, rows: 2 }, now: NOON },

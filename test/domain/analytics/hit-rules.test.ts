@@ -15,6 +15,7 @@ const site: Site = {
   tokenHash: null,
   createdAt: 0,
   updatedAt: 0,
+  linkId: null,
 };
 const hitOrigin: HitOrigin = {
   privacySignal: false,

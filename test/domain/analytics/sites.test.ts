@@ -63,6 +63,29 @@ describe('a site', () => {
     expect(state.get('demo')).to.deep.include({ domains: [], tokenHash: null });
   });
 
+  it('is shared by one link at a time, until that is revoked', () => {
+    const share = (linkId: string): SitesCommand => ({ type: 'ShareSite', siteId: 'demo', linkId, now: 2000 });
+    const unshare: SitesCommand = { type: 'UnshareSite', siteId: 'demo', now: 3000 };
+    const of = { siteId: 'demo', instance: 'one' };
+    const shared = { type: 'SiteShared', data: { ...of, linkId: 'l', sharedAt: 2000 } } as const;
+    const unshared = { type: 'SiteUnshared', data: { ...of, unsharedAt: 3000 } } as const;
+    given(registered('demo')).when(share('l')).then(shared);
+    given(registered('demo'), shared).when(share('other')).thenNothing();
+    given(registered('demo'), shared).when(unshare).then(unshared);
+    given(registered('demo')).when(unshare).thenNothing();
+    for (const command of [share('l'), unshare]) given().when(command).thenRejected('analytics/site-not-found');
+    const linkOf = (...commands: readonly SitesCommand[]) =>
+      run([registerSite('demo'), ...commands]).state.get('demo')?.linkId;
+    expect([linkOf(share('l')), linkOf(share('l'), unshare), linkOf(share('l'), unshare, share('m'))]).to.deep.equal([
+      'l',
+      null,
+      'm',
+    ]);
+    // A link ends with its site, also if the id is used again.
+    expect(linkOf(share('l'), deleteSite('demo'), registerSite('demo', 'two'))).to.equal(null);
+    expect(linkOf(share('l'), changeSite('demo', { name: 'New' }))).to.equal('l');
+  });
+
   it('is limited to ten thousand', () => {
     let full = sites.initialState;
     const data = registered('demo').data;

@@ -41,6 +41,7 @@ describe('sites', function () {
       goals: ['Buy'],
       hasIngestToken: true,
       snippet: `<script defer src="https://stats.example/below/m.js" data-site="${id}"></script>`,
+      shareUrl: null,
     });
     expect(createdAt).to.match(ISO).and.equal(updatedAt);
     expect(await listed(id)).to.deep.equal(body.site);
