@@ -3,6 +3,7 @@ import { ApiError, createHttp, type RequestOptions } from '../shared/api/http.js
 import type { Attempt, CleanupResult, Filters, Privacy, Report, Site, User } from './contract.js';
 import type { Period } from './period.js';
 import { adminToken, endSession } from './session.js';
+import { shareToken } from './share/share-token.js';
 import { signInTexts, texts } from './texts.js';
 
 /** Input for a site; absent fields stay unchanged. */
@@ -16,7 +17,7 @@ export interface SiteInput {
 }
 
 function bearer(): { readonly [name: string]: string } {
-  const token = adminToken.get();
+  const token = shareToken ?? adminToken.get();
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
 
@@ -76,6 +77,8 @@ export const api = {
   createSite: (body: SiteInput) => authenticated(request<{ readonly site: Site }>('POST', 'api/sites', { body })),
   changeSite: (id: string, body: SiteInput) =>
     authenticated(request<{ readonly site: Site }>('PUT', sitePath(id), { body })),
+  share: (id: string) => authenticated(request<{ readonly site: Site }>('POST', `${sitePath(id)}/share`)),
+  unshare: (id: string) => authenticated(request<{ readonly site: Site }>('DELETE', `${sitePath(id)}/share`)),
   deleteSite: (id: string) => authenticated(request<{ readonly rowsDeleted: number }>('DELETE', sitePath(id))),
   attempts: (site: string) =>
     authenticated(
@@ -83,8 +86,8 @@ export const api = {
     ),
   report: (site: string, period: Period, { signal, limit, filters = {} }: ReportOptions = {}) =>
     authenticated(
-      request<Report>('GET', 'api/report', {
-        query: { site, ...period, limit, filters: filterQuery(filters) },
+      request<Report>('GET', shareToken === undefined ? 'api/report' : 'api/shared/report', {
+        query: { ...(shareToken === undefined && { site }), ...period, limit, filters: filterQuery(filters) },
         ...(signal && { signal }),
       }),
     ),

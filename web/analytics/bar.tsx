@@ -1,5 +1,5 @@
 /** The bar at the top: site, its actions, and the account. */
-import { ChevronDown, Code, LogOut, Plus, Settings, ShieldCheck, UserRound } from 'lucide-preact';
+import { ChevronDown, Code, LogOut, Plus, Settings, Share2, ShieldCheck, UserRound } from 'lucide-preact';
 import { Button } from '../shared/components/button.js';
 import { Icon } from '../shared/components/icon.js';
 import { Menu } from '../shared/components/menu.js';
@@ -72,6 +72,9 @@ function SiteActions() {
       </Button>
       <Button variant="ghost" small icon={Settings} onClick={open('change')}>
         {barTexts.settings}
+      </Button>
+      <Button variant="ghost" small icon={Share2} onClick={open('share')}>
+        {barTexts.share}
       </Button>
     </>
   );

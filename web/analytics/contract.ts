@@ -8,6 +8,8 @@ export interface Site {
   readonly goals: readonly string[];
   readonly hasIngestToken: boolean;
   readonly snippet: string;
+  /** Public link to its reports. */
+  readonly shareUrl: string | null;
 }
 
 export interface Privacy {
@@ -62,6 +64,8 @@ export interface Trend {
 export type Day = Metrics & { readonly date: string };
 
 export interface Report {
+  /** Name of the site; of shared reports only. */
+  readonly name?: string;
   /** ISO 8601. */
   readonly generatedAt: string;
   readonly range: { readonly days: number; readonly start: string; readonly end: string };

@@ -7,6 +7,7 @@ import { Bar } from './bar.js';
 import type { User } from './contract.js';
 import { Overview } from './overview/overview.js';
 import { ReportView } from './report/report-view.js';
+import { ShareDialog } from './share/share-dialog.js';
 import { PrivacyDialog } from './sites/privacy-dialog.js';
 import { RemoveDialog } from './sites/remove-dialog.js';
 import { SiteDialog } from './sites/site-dialog.js';
@@ -79,6 +80,8 @@ function OpenDialog() {
       return <SiteDialog key="create" site={undefined} />;
     case 'change':
       return shown ? <SiteDialog key={shown.id} site={shown} /> : null;
+    case 'share':
+      return shown ? <ShareDialog key={shown.id} site={shown} /> : null;
     case 'remove':
       return shown ? <RemoveDialog key={shown.id} site={shown} /> : null;
     case 'privacy':

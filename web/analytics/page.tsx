@@ -7,6 +7,8 @@ import { byId } from '../shared/dom.js';
 import { api } from './api.js';
 import { Dashboard } from './dashboard.js';
 import { session } from './session.js';
+import { shareToken } from './share/share-token.js';
+import { SharedReport } from './share/shared-report.js';
 import { startSession } from './sign-in/commands.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { texts } from './texts.js';
@@ -15,16 +17,16 @@ import { texts } from './texts.js';
 const RENEW_EVERY_MS = 6 * 3_600_000;
 
 function App() {
-  useEffect(() => void startSession(), []);
   return (
     <>
-      <View />
+      {shareToken === undefined ? <View /> : <SharedReport />}
       <Toasts dismissLabel={texts.dismiss} />
     </>
   );
 }
 
 function View() {
+  useEffect(() => void startSession(), []);
   const current = session.value;
   if (current.state === 'starting') return <Loading label={texts.loading} />;
   if (current.state === 'signed-out') return <SignIn reason={current.reason} link={current.link} />;

@@ -39,6 +39,7 @@ export const barTexts = {
   sites: 'Sites',
   install: 'Install',
   settings: 'Settings',
+  share: 'Share',
   newSite: 'New site',
   account: (name: string) => `Account: ${name}`,
   privacy: 'Privacy',
@@ -95,6 +96,17 @@ export const installTexts = {
   noDomains: 'The site has no domains yet. Add one in the settings, then put this tag on its pages.',
   putTag: (domains: readonly string[]) =>
     `Put this tag on the pages of ${domains.slice(0, 3).join(', ')}${domains.length > 3 ? ', …' : ''}, before </head>.`,
+} as const;
+
+export const shareTexts = {
+  title: 'Share',
+  link: 'Public link',
+  linkHint:
+    'Whoever has the link sees the reports of this site without signing in: no settings, no live hits, no other site.',
+  revokeHint:
+    'Whoever has the link sees the reports of this site. Revoking ends it at once; the next link is another one.',
+  makeLink: 'Make a link',
+  revokeLink: 'Revoke',
 } as const;
 
 /** Why a hit is ignored and what to do about it, by the service's code. */

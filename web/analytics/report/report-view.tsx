@@ -3,9 +3,10 @@ import { Button } from '../../shared/components/button.js';
 import type { Site } from '../contract.js';
 import { day } from '../formatting.js';
 import { LiveView } from '../live/live-view.js';
+import { shareToken } from '../share/share-token.js';
 import { Install } from '../sites/install.js';
 import { listSites, listTrouble } from '../state/dashboard.js';
-import { hasHits, isBusy, loaded, trouble } from '../state/report.js';
+import { hasHits, isBusy, loaded, loadReport, trouble } from '../state/report.js';
 import { isInstallOpen } from '../state/selection.js';
 import { periodTexts, reportTexts, texts } from '../texts.js';
 import { FilterBar } from './filter-bar.js';
@@ -24,7 +25,7 @@ export function ReportView({ site }: { site: Site }) {
       <header>
         <div class="heading">
           <h1>
-            <bdi id="name">{site.name}</bdi>
+            <bdi id="name">{report?.name ?? site.name}</bdi>
           </h1>
           <p id="range" class="quiet" role="status">
             {report
@@ -45,7 +46,7 @@ export function ReportView({ site }: { site: Site }) {
       )}
       <div id="pair">
         {current && hasHits(current.report) && <SeriesCard current={current} />}
-        <LiveView />
+        {shareToken === undefined && <LiveView />}
       </div>
       {current && hasHits(current.report) && (
         <div id="lists">
@@ -61,7 +62,7 @@ export function ReportView({ site }: { site: Site }) {
 const Trouble = ({ text }: { text: string }) => (
   <p id="trouble" class="card trouble" role="alert">
     <span>{text}</span>
-    <Button small onClick={() => void listSites()}>
+    <Button small onClick={() => void (shareToken === undefined ? listSites() : loadReport())}>
       {texts.tryAgain}
     </Button>
   </p>

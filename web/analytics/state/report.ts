@@ -1,6 +1,6 @@
 /** The report of the selected site and period, loaded again while hits arrive. */
 import { signal } from '@preact/signals';
-import { messageOf } from '../../shared/api/http.js';
+import { ApiError, messageOf } from '../../shared/api/http.js';
 import { api } from '../api.js';
 import type { Filters, Report } from '../contract.js';
 import { watchMidnight } from './midnight.js';
@@ -56,6 +56,8 @@ export async function loadReport(kind: 'same' | 'other' | 'new' = 'other'): Prom
   } catch (error) {
     if (signal.aborted) return;
     trouble.value = messageOf(error);
+    // The site was deleted, or its public link revoked.
+    if (error instanceof ApiError && error.status === 404) loaded.value = undefined;
   }
   isBusy.value = false;
 }

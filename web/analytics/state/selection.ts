@@ -19,7 +19,7 @@ export const site = computed(() => sites.value?.find(({ id }) => id === siteId.v
 
 export const isInstallOpen = signal(false);
 
-export type OpenDialog = 'create' | 'change' | 'remove' | 'privacy';
+export type OpenDialog = 'create' | 'change' | 'share' | 'remove' | 'privacy';
 export const openDialog = signal<OpenDialog | undefined>(undefined);
 export const closeDialog = (): void => {
   openDialog.value = undefined;
@@ -50,8 +50,9 @@ export function addressOf(site: string | undefined, shown: Period, wanted: Filte
 export function writeAddress({ push = false } = {}): void {
   const address = addressOf(siteId.value, period.value, filters.value);
   if (address === location.search) return;
-  if (push) history.pushState(null, '', address);
-  else history.replaceState(null, '', address);
+  // The fragment is the token of a public link.
+  if (push) history.pushState(null, '', address + location.hash);
+  else history.replaceState(null, '', address + location.hash);
 }
 
 /** Selects what the address shows. Keeps the period object if it is the same, as views compare it. */

@@ -1,0 +1,38 @@
+/** A section of a dialog with one button, which says why it failed. */
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { Button } from '../../shared/components/button.js';
+import { FormError } from '../../shared/components/form.js';
+
+interface ActionProps {
+  readonly title: string;
+  readonly hint: string;
+  readonly label: string;
+  /** Takes something away. */
+  readonly isDanger?: boolean;
+  readonly run: () => Promise<unknown>;
+  readonly children?: ComponentChildren;
+}
+
+export function Action({ title, hint, label, isDanger, run, children }: ActionProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const titleId = useId();
+  async function act() {
+    setBusy(true);
+    setError(undefined);
+    await run().catch(setError);
+    setBusy(false);
+  }
+  return (
+    <section class="action" aria-labelledby={titleId}>
+      <h3 id={titleId}>{title}</h3>
+      <p class="quiet">{hint}</p>
+      {children}
+      <FormError error={error} />
+      <Button {...(isDanger && { variant: 'danger' as const })} busy={busy} onClick={act}>
+        {label}
+      </Button>
+    </section>
+  );
+}
