@@ -4,6 +4,7 @@ import { login } from '../../domain/analytics/login.js';
 import { retention } from '../../domain/analytics/retention.js';
 import { sites } from '../../domain/analytics/sites.js';
 import { visitors } from '../../domain/analytics/visitor-keys.js';
+import { oneTimeLinks } from '../../domain/shared/index.js';
 import { aggregatesOf } from '../command/index.js';
 
 const aggregate = aggregatesOf(catalog);
@@ -11,5 +12,6 @@ const aggregate = aggregatesOf(catalog);
 export const sitesAggregate = aggregate(sites);
 export const visitorsAggregate = aggregate(visitors);
 export const retentionAggregate = aggregate(retention);
+export const linksAggregate = aggregate(oneTimeLinks(catalog.service), { decrypts: 'none', maxAge: true });
 /** Login streams of unused addresses expire (`$maxAge`). */
 export const loginAggregate = aggregate(login, { maxAge: true });

@@ -1,24 +1,19 @@
 /** Dashboard sign-in by mailed link. Sessions are identified by a token, stored only as a hash. */
 
-import { loginsSubject } from '../../domain/analytics/catalog.js';
-import {
-  badLogin,
-  LINK_MS,
-  type LoginState,
-  loginStream,
-  needsRenewal,
-  SESSION_MS,
-  sessionOf,
-  usableLink,
-} from '../../domain/analytics/login.js';
-import { isEmail, isRejection, type Rejection, sameText, tidyEmail } from '../../domain/shared/index.js';
+import { catalog, loginsSubject } from '../../domain/analytics/catalog.js';
+import { type LoginState, loginStream, needsRenewal, SESSION_MS, sessionOf } from '../../domain/analytics/login.js';
+import { badLinkOf, isEmail, isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
-import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
-import { loginAggregate } from './aggregates.js';
+import { renderLinkEmail } from '../mail/link-email.js';
+import { createOneTimeLinks, type LinkPorts, type LinkRequested, linkMailReaction } from '../mail/one-time-links.js';
+import type { CommandContext, Mailer, Position } from '../ports/index.js';
+import type { Reaction } from '../subscription/index.js';
+import { linksAggregate, loginAggregate } from './aggregates.js';
 
-export interface LoginPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
-  readonly log: Pick<EventLog, 'retain'>;
-  readonly vault: Pick<Vault, 'renew'>;
+type LinkPurpose = 'sign-in';
+
+export interface LoginPorts
+  extends Omit<LinkPorts<LinkPurpose>, 'service' | 'aggregate' | 'subject' | 'lifeSeconds' | 'recipientOf'> {
   /** Whether an email, in lower case, may sign in. */
   readonly isAllowed: (email: string) => boolean;
 }
@@ -32,7 +27,8 @@ export interface DashboardSession {
   readonly expiresAt: number;
 }
 
-/** Token of a link or session: the address id, which names the stream, and a secret. */
+export const LINK_SECONDS = 900;
+/** Token of a session: the address id, which names the stream, and a secret. */
 const TOKEN = /^([A-Za-z0-9_-]{16,64})\.([A-Za-z0-9_-]{43})$/;
 const STREAM_SECONDS = (SESSION_MS + 86_400_000) / 1000;
 const MAX_EMAIL_LENGTH = 254;
@@ -43,11 +39,16 @@ export function createLogins(ports: LoginPorts) {
   const { handle, aggregates, log, vault, derivation, clock } = ports;
   /** Checks the format first: in a list of addresses, others beside an allowed one must get no mail. */
   const isAllowed = (email: string) => isEmail(email) && ports.isAllowed(email);
+  const links = createOneTimeLinks<LinkPurpose>({
+    ...ports,
+    service: catalog.service,
+    aggregate: linksAggregate,
+    subject: loginsSubject,
+    lifeSeconds: { 'sign-in': LINK_SECONDS },
+    recipientOf: async (_, email) => ({ email }),
+  });
 
-  const secretOf = (purpose: 'link' | 'session', id: string) =>
-    derivation.secret(`analytics.${purpose}-token`, id).toString('base64url');
   const hashOf = (secret: string) => derivation.id('analytics.session', secret);
-  const linkToken = (addressId: string, linkId: string) => `${addressId}.${secretOf('link', linkId)}`;
 
   function parseToken(token: string | undefined) {
     const [, addressId, secret] = TOKEN.exec(token ?? '') ?? [];
@@ -64,54 +65,28 @@ export function createLogins(ports: LoginPorts) {
   };
 
   return {
-    linkToken,
+    links,
+    isAllowed,
 
     /** Requests a link. Behaves alike for every email. `isLimited`: too many requests, so no link is mailed. */
-    async request(address: string, context: CommandContext) {
-      const email = tidyEmail(address).slice(0, MAX_EMAIL_LENGTH);
-      const addressId = derivation.id('analytics.address', email);
-      const linkId = derivation.id('analytics.link', context.commandId);
-      const [stream, now] = [loginStream(addressId), clock.now()];
-      const command = { type: 'RequestLogin' as const, addressId, linkId, email, now };
-      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + LINK_MS, stream));
-      if (isRejection(result)) return result;
-      // No event means that the limit is exceeded.
-      return { position: result.position, isLimited: result.events.length === 0 };
-    },
-
-    /** Returns the email that a link must still be sent to, if any. */
-    async pending(addressId: string, linkId: string): Promise<string | undefined> {
-      const { state } = await aggregates.reload(loginAggregate, loginStream(addressId));
-      const link = usableLink(state, linkId, clock.now());
-      return link && !link.isDone && isAllowed(link.email) ? link.email : undefined;
-    },
-
-    async record(addressId: string, linkId: string, isSent: boolean, context: CommandContext): Promise<void> {
-      const command = { type: 'RecordLoginMail' as const, addressId, linkId, isSent, now: clock.now() };
-      const result = await handle(loginAggregate, loginStream(addressId), command, context);
-      if (isRejection(result)) throw new Error(result.rejected);
-    },
+    request: (email: string, context: CommandContext) =>
+      links.request('sign-in', email.trim().slice(0, MAX_EMAIL_LENGTH), context),
 
     /** Opens a session by a link and returns its token. If `email` is given, it must match the link. */
     async verify(token: string, email: string | undefined, context: CommandContext) {
-      const parsed = parseToken(token);
-      if (!parsed) return badLogin;
-      const { addressId, secret, stream } = parsed;
-      if (email !== undefined && derivation.id('analytics.address', tidyEmail(email)) !== addressId) return badLogin;
-      const now = clock.now();
-      const { state } = await aggregates.reload(loginAggregate, stream);
-      const sessionSecret = secretOf('session', context.commandId);
-      const sessionId = hashOf(sessionSecret);
-      const linkId = state.link?.linkId;
-      const isKnown = linkId !== undefined && sameText(secret, secretOf('link', linkId));
-      const isRepeated = state.sessions.some((each) => each.sessionId === sessionId);
-      if (!isRepeated && (!isKnown || !isAllowed(state.link?.email ?? ''))) return badLogin;
-      const command = { type: 'OpenSession' as const, addressId, linkId: linkId ?? '', sessionId, now };
+      const link = await links.read(token, ['sign-in'], email);
+      if (isRejection(link)) return link;
+      if (!isAllowed(link.email)) return badLink;
+      const spending = { ...context, commandId: derivation.id('analytics.spend-link', context.commandId) };
+      const spent = await links.spend(link, spending);
+      if (isRejection(spent)) return spent;
+      const { addressId } = link;
+      const [stream, now] = [loginStream(addressId), clock.now()];
+      const secret = derivation.secret('analytics.session-token', context.commandId).toString('base64url');
+      const command = { type: 'OpenSession' as const, addressId, sessionId: hashOf(secret), email: link.email, now };
       const result = await handle(loginAggregate, stream, command, context, prepareStream(now + SESSION_MS, stream));
       if (isRejection(result)) return result;
-      const session = sessionOf(await result.state(), sessionId, now);
-      if (!session) return badLogin;
-      return { token: `${addressId}.${sessionSecret}`, email: session.email, position: result.position };
+      return { token: `${addressId}.${secret}`, email: link.email, position: result.position };
     },
 
     /** Finds the session of a token; undefined if there is none or it has expired. */
@@ -146,4 +121,38 @@ export function createLogins(ports: LoginPorts) {
       return isRejection(result) ? result : result.position;
     },
   };
+}
+
+const badLink = badLinkOf(catalog.service);
+
+export interface LoginMailPorts extends Pick<KernelPorts, 'decryptEvent' | 'derivation' | 'logger'> {
+  /** If undefined, the link is logged instead. */
+  readonly mailer: Mailer | undefined;
+  readonly logins: Pick<Logins, 'links' | 'isAllowed'>;
+  /** Current public URL of the dashboard. */
+  readonly appUrl: () => string;
+  /** Aborts running deliveries; they are retried at the next start. */
+  readonly signal: AbortSignal;
+}
+
+const EMAIL_COPY = { subject: 'Your sign-in link', what: 'Sign in with this link:', button: 'Sign in' };
+
+export function loginMailReaction(ports: LoginMailPorts): Reaction<LinkRequested> {
+  const { mailer, logins, decryptEvent, logger, appUrl, signal } = ports;
+  return linkMailReaction<LinkPurpose>({
+    ...ports,
+    name: 'analytics.login-mail',
+    links: logins.links,
+    async addressOf(event) {
+      const { email } = (await decryptEvent<LinkRequested>(catalog, event)).data.secret;
+      return logins.isAllowed(email) ? email : undefined;
+    },
+    // The page loads its assets by relative URLs, so the path must end with a slash.
+    pageOf: () => new URL(appUrl().replace(/\/?$/, '/')),
+    async deliver({ id, to, link, minutes }) {
+      if (mailer) return mailer.send({ id, to, ...renderLinkEmail(EMAIL_COPY, link, minutes) }, signal);
+      logger.warn({ link }, 'email.host is not set: use this sign-in link instead of a mail');
+      return true;
+    },
+  });
 }

@@ -6,13 +6,13 @@ import { conversation, request } from '../../domain/chat/conversation.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
 import { message, messageNotFound } from '../../domain/chat/message.js';
 import { oauth } from '../../domain/chat/oauth.js';
-import { address } from '../../domain/chat/one-time-links.js';
 import { password } from '../../domain/chat/password.js';
 import { presence } from '../../domain/chat/presence.js';
 import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { SESSION_EVENTS, session, sessionStream } from '../../domain/chat/session.js';
 import { thread } from '../../domain/chat/thread.js';
+import { oneTimeLinks } from '../../domain/shared/index.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
 import { aggregateAt, type LiveEvent, type StreamCursors } from '../subscription/index.js';
 
@@ -20,7 +20,7 @@ const aggregate = aggregatesOf(catalog);
 
 export const rosterAggregate = aggregate(roster);
 export const passwordAggregate = aggregate(password);
-export const addressAggregate = aggregate(address, { decrypts: 'none', maxAge: true });
+export const linksAggregate = aggregate(oneTimeLinks(catalog.service), { decrypts: 'none', maxAge: true });
 /** The stream starts when the OAuth state is returned, and expires. */
 export const oauthAggregate = aggregate(oauth, { creates: () => true, maxAge: true });
 export const sessionAggregate = aggregate(session, { maxCount: SESSION_EVENTS, maxAge: true });

@@ -1,4 +1,5 @@
 /** Composes the analytics service. */
+import { createSignedTokens } from '../../adapters/crypto/signed-tokens.js';
 import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
 import { authRoutes } from '../../adapters/http/analytics/auth.js';
 import { collectRoute } from '../../adapters/http/analytics/collect.js';
@@ -6,7 +7,8 @@ import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { publicRoutes } from '../../adapters/http/analytics/public.js';
 import { reportRoutes } from '../../adapters/http/analytics/reports.js';
 import { siteRoutes } from '../../adapters/http/analytics/sites.js';
-import { createBurstLimit, createProxyCheck, createRateLimit } from '../../adapters/http/server/client-network.js';
+import { createBurstLimit, createProxyCheck } from '../../adapters/http/server/client-network.js';
+import { createLinkLimit } from '../../adapters/http/server/link-request.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
@@ -27,9 +29,8 @@ import {
 } from '../../application/analytics/expire-days.js';
 import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
 import { createRequestStore } from '../../application/analytics/idempotent-collect.js';
-import { createLogins } from '../../application/analytics/login.js';
+import { createLogins, loginMailReaction } from '../../application/analytics/login.js';
 import { createDayCount, createReports } from '../../application/analytics/report.js';
-import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
 import { createSiteDirectory, createSites, forgetEnded } from '../../application/analytics/sites.js';
 import { createRecentAttempts } from '../../application/analytics/validate-hits.js';
 import { createGroupCommit } from '../../application/command/index.js';
@@ -108,18 +109,19 @@ export const analytics: Service<typeof catalog> = {
     const configuredToken = values['analytics.adminToken'];
     // Derived, so that it is the same after every start and on every node.
     const adminToken = configuredToken ?? derivation.secret('analytics.admin-token').toString('base64url');
-    const logins = createLogins({ ...kernel, isAllowed: isAllowedBy(values) });
+    const signed = createSignedTokens(derivation.secret('analytics.signing'));
+    const logins = createLogins({ ...kernel, signed, isAllowed: isAllowedBy(values) });
     const hasEmail = values['email.host'] !== undefined;
     const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
     if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
     const warning = unsentLinksWarning(values);
     if (warning !== undefined) logger.warn({}, warning);
-    const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
+    const mail = { ...kernel, mailer, logins, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
     const admit = createAdminAuthenticator(adminToken, logins, appUrl);
     const routes = [
       ...publicRoutes(release),
-      ...authRoutes({ admit, logins, linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS), appUrl }),
+      ...authRoutes({ admit, logins, linksPerNetwork: createLinkLimit(), appUrl }),
       collectRoute({
         collect,
         honorDoNotTrack,
@@ -199,9 +201,6 @@ export const analytics: Service<typeof catalog> = {
   },
 };
 
-/** Sign-in links per network: any address can be entered, and each gets a stream. */
-const LINKS_PER_NETWORK = 300;
-const LINKS_MS = 15 * 60_000;
 /** Reports by public links, per network: each click in a page is one. */
 const SHARED_PER_MINUTE = 120;
 

@@ -7,6 +7,7 @@ import {
   event,
   flag,
   id,
+  linkEvents,
   none,
   object,
   oneOf,
@@ -57,20 +58,14 @@ export const loginsSubject = ({ expiresAt }: { readonly expiresAt: number }): st
 /** Key subject by day number since 1970. */
 export const loginsSubjectOf = (day: number): string => `analytics.logins-${day}`;
 
-/** `addressId`: a keyed digest of the email. */
-const link = { addressId: id, linkId: id } as const;
-/** `sessionId`: a keyed hash of the token. */
+/** `addressId`: a keyed digest of the email. `sessionId`: a keyed hash of the token. */
 const session = { addressId: id, sessionId: id } as const;
 const secret = object({ email: text });
 const sealed = { sealed: { subject: loginsSubject, erased: { email: '' } } } as const;
 
 export const loginEvents = {
-  /** Written for every email, so that the log does not show who may sign in. */
-  LoginRequested: event(object({ ...link, requestedAt: time, expiresAt: time, secret }), sealed),
-  /** `isSent`: whether the mail server accepted the mail, or the link was logged. */
-  LoginMailed: event(object({ ...link, mailedAt: time, isSent: flag })),
-  /** Opened by a link, which is used up. */
-  SessionOpened: event(object({ ...session, linkId: id, openedAt: time, expiresAt: time, secret }), sealed),
+  ...linkEvents(loginsSubject),
+  SessionOpened: event(object({ ...session, openedAt: time, expiresAt: time, secret }), sealed),
   SessionRenewed: event(object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }), sealed),
   SessionEnded: event(object({ ...session, endedAt: time })),
 } as const;

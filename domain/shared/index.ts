@@ -30,6 +30,17 @@ export {
   type Sealed,
   serviceOf,
 } from './decider.js';
+export {
+  addressStream,
+  badLinkOf,
+  LINK_WINDOW_MS,
+  type LinkCommand,
+  type LinkEvent,
+  type LinksState,
+  linkEvents,
+  oneTimeLinks,
+  usableLink,
+} from './one-time-links.js';
 export { PersistentMap } from './persistent-map.js';
 export {
   count,

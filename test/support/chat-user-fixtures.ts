@@ -1,8 +1,9 @@
 /** The chat for specs: its events and commands, with only what a sentence is about left to say. */
-import type { AddressCommand, AddressEvent, Purpose } from '../../domain/chat/one-time-links.js';
+import type { Purpose } from '../../domain/chat/events/sign-in.js';
 import type { Hashed, PasswordSet, SetPassword } from '../../domain/chat/password.js';
 import type { RosterCommand, RosterEvent } from '../../domain/chat/roster.js';
 import type { SessionCommand, SessionEvent } from '../../domain/chat/session.js';
+import type { LinkCommand, LinkEvent } from '../../domain/shared/one-time-links.js';
 
 export const NOON = 1_800_000_000_000;
 export const MINUTE = 60_000;
@@ -175,7 +176,7 @@ export const requestLink = (
   linkId: string,
   now = NOON,
   { purpose = 'magic-link' as Purpose, userId = 'bob' as string | undefined, email = '' } = {},
-): AddressCommand => ({
+): LinkCommand => ({
   type: 'RequestLink',
   ...link(linkId, purpose),
   expiresAt: now + 15 * MINUTE,
@@ -183,12 +184,12 @@ export const requestLink = (
   email,
   now,
 });
-export const spendLink = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): AddressCommand => ({
+export const spendLink = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): LinkCommand => ({
   type: 'SpendLink',
   ...link(linkId, purpose),
   now,
 });
-export const recordMail = (linkId: string, isSent: boolean): AddressCommand => ({
+export const recordMail = (linkId: string, isSent: boolean): LinkCommand => ({
   type: 'RecordMail',
   ...link(linkId, 'magic-link'),
   isSent,
@@ -198,7 +199,7 @@ export const linkRequested = (
   linkId: string,
   now = NOON,
   { purpose = 'magic-link' as Purpose, userId = 'bob' as string | undefined, email = '' } = {},
-): AddressEvent => ({
+): LinkEvent => ({
   type: 'LinkRequested',
   data: {
     ...link(linkId, purpose),
@@ -208,15 +209,11 @@ export const linkRequested = (
     secret: { email },
   },
 });
-export const linkMailed = (linkId: string): AddressEvent => ({
+export const linkMailed = (linkId: string, isSent = true): LinkEvent => ({
   type: 'LinkMailed',
-  data: { ...link(linkId, 'magic-link'), mailedAt: NOON },
+  data: { ...link(linkId, 'magic-link'), mailedAt: NOON, isSent },
 });
-export const linkNotMailed = (linkId: string): AddressEvent => ({
-  type: 'LinkNotMailed',
-  data: { ...link(linkId, 'magic-link'), failedAt: NOON },
-});
-export const linkSpent = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): AddressEvent => ({
+export const linkSpent = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): LinkEvent => ({
   type: 'LinkSpent',
   data: { ...link(linkId, purpose), spentAt: now },
 });

@@ -2,9 +2,10 @@
 import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { quantizeDuration, type StepTime } from '../hardening/constant-time.js';
+import type { StepTime } from '../hardening/constant-time.js';
 import { isSameOrigin } from '../hardening/cross-site-guard.js';
 import type { RateLimit } from '../server/client-network.js';
+import { answerLinkRequest } from '../server/link-request.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, FORGED, SECURITY, sessionCookie, sessionTokenOf } from './admission.js';
 import * as schemas from './schemas.js';
@@ -24,7 +25,10 @@ export const AUTH = {
   logout: '/api/auth/logout',
 } as const;
 
-const LINK_REQUESTED = { message: 'If this address may sign in, a sign-in link has been mailed to it' };
+const LINK_REQUESTED = {
+  status: 202,
+  body: { message: 'If this address may sign in, a sign-in link has been mailed to it' },
+};
 const ROLE = 'member';
 const SESSION_SECONDS = SESSION_MS / 1000;
 
@@ -67,16 +71,10 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
       '15 minutes, or until the next one is requested.',
     body: schemas.magicLinkBody,
     answers: { 202: { description: 'Accepted', schema: schemas.magicLinkAnswer } },
-    handle: ({ body: { email }, address, context, logger }) =>
-      quantizeDuration(async () => {
-        if ((await linksPerNetwork.spend(address)) === undefined) {
-          const result = await logins.request(email, context('analytics.guest', address));
-          if (isRejection(result)) return result;
-          // The address is personal data: it is not logged.
-          if (result.isLimited) logger.warn({}, 'sign-in link not mailed: too many requests for this address');
-        } else logger.warn({}, 'sign-in link not mailed: too many requests from this network');
-        return { status: 202, body: LINK_REQUESTED };
-      }, time),
+    handle: (request) =>
+      answerLinkRequest(request, { perNetwork: linksPerNetwork, answer: LINK_REQUESTED, time }, () =>
+        logins.request(request.body.email, request.context('analytics.guest', request.address)),
+      ),
   });
 
   const verify = route({

@@ -3,6 +3,7 @@ import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
+import { sendJsonStream } from '../server/download.js';
 import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
@@ -10,7 +11,6 @@ import { listLimit } from '../server/validate.js';
 import { type AuthGuards, access, contextFor } from './auth.js';
 import { reauthenticate } from './page-response.js';
 import { text, time } from './schemas.js';
-import { sendJsonStream } from './stream-download.js';
 
 export interface AdminDeps {
   readonly guards: AuthGuards;

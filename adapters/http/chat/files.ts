@@ -1,18 +1,19 @@
 /** Routes of files and images. */
-import type { Files } from '../../../application/chat/files/files.js';
+import type { Download, Files } from '../../../application/chat/files/files.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import type { SealedFiles } from '../../../application/secrets/index.js';
+import { fileNotFound } from '../../../domain/chat/file.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
+import { sendDownload } from '../server/download.js';
 import { isProblem } from '../server/policy.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import { text } from './schemas.js';
-import { sendDownload } from './stream-download.js';
 
 export interface FileDeps {
   readonly guards: AuthGuards;
@@ -85,6 +86,11 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   const { guards, files, visibility, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
 
+  const send = (request: Request, { userId }: Caller, kind: 'attachment' | 'inline', file: Download | Rejection) =>
+    isRejection(file)
+      ? file
+      : sendDownload(request, file, { kind, notFound: fileNotFound, budget: downloads, callerKey: userId });
+
   const uploadFile = route({
     method: 'POST',
     path: '/files',
@@ -126,7 +132,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     async handle(request, caller) {
       const file = await files.file(caller, request.params.filename, request.ifPosition);
       if ('rejected' in file) return file;
-      return sendDownload(request, 'attachment', await files.download(file), downloads, caller.userId);
+      return send(request, caller, 'attachment', await files.download(file));
     },
   });
 
@@ -186,8 +192,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       async handle(request, { caller, channelId }) {
         const image = await files.shownImage(caller, channelId, request.params.filename!, request.ifPosition);
         if (isRejection(image)) return image;
-        const content = await files.download(image, request.query.size === 'thumb');
-        return sendDownload(request, 'inline', content, downloads, caller.userId);
+        return send(request, caller, 'inline', await files.download(image, request.query.size === 'thumb'));
       },
     });
 

@@ -8,13 +8,13 @@ import type { Budget } from '../../../application/concurrency/index.js';
 import { MAX_CHANGES } from '../../../domain/chat/message.js';
 import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
+import { sendJsonStream } from '../server/download.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, access, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
 import { readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
-import { sendJsonStream } from './stream-download.js';
 
 export interface MessageDeps {
   readonly guards: AuthGuards;

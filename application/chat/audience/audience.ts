@@ -249,7 +249,6 @@ export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatSta
     PasswordSet: {},
     LinkRequested: {},
     LinkMailed: {},
-    LinkNotMailed: {},
     LinkSpent: {},
     SignInLimitReached: {},
     Exported: {},

@@ -6,7 +6,7 @@ import type { CommandContext, Derivation, RecordedEvent } from '../../ports/inde
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { Links } from '../sign-in/one-time-links.js';
+import type { Links } from '../sign-in/links.js';
 import type { Passwords } from '../sign-in/password-store.js';
 import type { Join } from './join.js';
 

@@ -6,7 +6,7 @@ import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
-import type { Links } from './one-time-links.js';
+import type { Links } from './links.js';
 import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
 export interface SignInPorts {

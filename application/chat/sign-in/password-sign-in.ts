@@ -1,15 +1,14 @@
 /** Password sign-in, registration, and setting a password by link or by an admin. */
 
-import { badLink } from '../../../domain/chat/one-time-links.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
-import { isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
+import { badLinkOf, isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/join.js';
 import type { ChatPorts } from './authenticate.js';
-import type { Links } from './one-time-links.js';
+import type { Links } from './links.js';
 import type { Passwords, PasswordVersion } from './password-store.js';
 import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
@@ -53,7 +52,7 @@ const FAILURES_MS = 15 * 60_000;
 const limitFailures = (limit: number) => createRateLimiters(() => createSlidingWindow(limit, FAILURES_MS));
 
 /** A token in a form is an invalid field, not failed authentication. */
-const badToken: Rejection = { ...badLink, kind: 'invalid' };
+const badToken: Rejection = { ...badLinkOf('chat'), kind: 'invalid' };
 
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 

@@ -1,17 +1,15 @@
 /** Composes identity of the chat: users, sessions and ways to sign in. */
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { createAuthGuards } from '../../../adapters/http/chat/auth.js';
-import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
-import { healthRoutes } from '../../../adapters/http/chat/health.js';
-import { LINKS_PER_NETWORK, magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
 import { OAUTH_ROUTES, oauthRoutes } from '../../../adapters/http/chat/oauth.js';
-import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
+import { configRoutes, devLoginRoute, magicLinkRoutes, passwordRoutes } from '../../../adapters/http/chat/sign-in.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
 import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/hardening/cross-site-guard.js';
 import { createRateLimit } from '../../../adapters/http/server/client-network.js';
-import type { Route } from '../../../adapters/http/server/route.js';
+import { createLinkLimit } from '../../../adapters/http/server/link-request.js';
+import { healthRoute, type Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
 import { publicUrl } from '../../../adapters/platform/process/format-url.js';
@@ -21,12 +19,11 @@ import { erasureReaction } from '../../../application/chat/people/erase-user.js'
 import { createInitialAdmin, createJoin } from '../../../application/chat/people/join.js';
 import { createUsers } from '../../../application/chat/people/users.js';
 import { createAuthentication, createTokens } from '../../../application/chat/sign-in/authenticate.js';
+import { createLinks, mailReaction, type Templates } from '../../../application/chat/sign-in/links.js';
 import { createOAuth } from '../../../application/chat/sign-in/oauth.js';
-import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
 import { createSignIn } from '../../../application/chat/sign-in/open-session.js';
 import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { createPasswords } from '../../../application/chat/sign-in/password-store.js';
-import { mailReaction } from '../../../application/chat/sign-in/send-link-reaction.js';
 import { createSessions, departureReaction } from '../../../application/chat/sign-in/sessions.js';
 import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -38,7 +35,7 @@ import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';
 import { providersOf } from './providers.js';
 
-/** Window of the limits on failed sign-ins and requested links. */
+/** Window of the limit on OAuth sign-ins. */
 const WINDOW_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /** Passwords being hashed or queued: a queue that is worked off within seconds. */
@@ -82,7 +79,7 @@ export function connectIdentity(context: IdentityContext) {
   };
   const joinUser = createJoin(ports);
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
-  const links = createOneTimeLinks(ports);
+  const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
   const audit = createAudit(kernel);
   const withPeople = { ...ports, audit, join: joinUser, sessions, links, passwords };
@@ -95,7 +92,7 @@ export function connectIdentity(context: IdentityContext) {
   const providers = providersOf(values, appUrl);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
-  const linksPerNetwork = createRateLimit(LINKS_PER_NETWORK, WINDOW_MS);
+  const linksPerNetwork = createLinkLimit();
   const hashing = createBudget('passwords', MAX_HASHING);
   metrics.budget(hashing);
   const attempts = createRateLimit(values['oauth.maxAttempts'], WINDOW_MS);
@@ -105,11 +102,10 @@ export function connectIdentity(context: IdentityContext) {
     password: () =>
       passwordRoutes({
         passwords: passwordSignIn,
-        links,
+        links: hasEmail ? links : undefined,
         linksPerNetwork,
         registersPerNetwork: createRateLimit(values['chat.registerPerHour'], HOUR_MS),
         hashing,
-        hasEmail,
         isOpen: !isInviteRequired,
       }),
   };
@@ -155,7 +151,8 @@ export function connectIdentity(context: IdentityContext) {
     routes: [
       ...auth,
       ...(providers.length > 0 ? oauthRoutes(oauth, attempts, appUrl) : []),
-      ...healthRoutes(config, routeNames),
+      healthRoute,
+      ...configRoutes(config, routeNames),
       ...usersRoutes({ guards, admission, users, addUser, passwords: passwordSignIn, quotas }),
     ],
     signIn: describeSignIn(values),
@@ -178,12 +175,10 @@ function installationPages(values: AnnalsValues): HostGuardOptions {
   return { host: values.host, appUrl, origins };
 }
 
-type Template = (link: string, expiryMinutes: number) => string;
-
 /** The configuration has checked that they are functions, but not their parameters. */
-const templatesOf = (values: AnnalsValues) => ({
-  text: values['auth.templates.textVersion'] as Template | undefined,
-  html: values['auth.templates.htmlVersion'] as Template | undefined,
+const templatesOf = (values: AnnalsValues): Templates => ({
+  text: values['auth.templates.textVersion'] as Templates['text'],
+  html: values['auth.templates.htmlVersion'] as Templates['html'],
 });
 
 /** Paths by the camel-cased last segment. */

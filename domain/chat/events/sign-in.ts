@@ -1,5 +1,5 @@
 /** Events of signing in: passwords, emailed one-time links, OAuth, sessions. */
-import { count, event, id, object, text, time } from '../../shared/index.js';
+import { count, event, id, linkEvents, object, text, time } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 
 const passwordEvents = {
@@ -9,7 +9,8 @@ const passwordEvents = {
   }),
 } as const;
 
-export const PURPOSES = ['magic-link', 'invite', 'reset'] as const;
+/** What a mailed link is for. */
+export type Purpose = 'magic-link' | 'invite' | 'reset';
 
 const DAY_MS = 86_400_000;
 
@@ -21,37 +22,6 @@ export const linksSubject = ({ expiresAt }: { readonly expiresAt: number }): str
 
 /** By day since 1970. */
 export const linksSubjectOf = (day: number): string => `chat.links-${day}`;
-
-const link = {
-  /** Keyed digest of the email. */
-  addressId: id,
-  purpose: { enum: PURPOSES },
-  linkId: id,
-} as const;
-
-const addressEvents = {
-  /**
-   * Appended whether or not the address may have a link, so that the log does not reveal users; the mail is decided
-   * later.
-   */
-  LinkRequested: event(
-    object(
-      {
-        ...link,
-        requestedAt: time,
-        expiresAt: time,
-        /** Set for a new address that may become a user; else empty. */
-        secret: object({ email: text }),
-      },
-      { userId: id },
-    ),
-    { sealed: { subject: linksSubject, erased: { email: '' } } },
-  ),
-  LinkMailed: event(object({ ...link, mailedAt: time })),
-  /** Retries exhausted or permanently refused; the server's answer is not stored. */
-  LinkNotMailed: event(object({ ...link, failedAt: time })),
-  LinkSpent: event(object({ ...link, spentAt: time })),
-} as const;
 
 const oauthEvents = {
   OAuthReturned: event(object({ stateId: id, provider: id, returnedAt: time })),
@@ -84,4 +54,9 @@ const sessionEvents = {
   ),
 } as const;
 
-export const signInEvents = { ...sessionEvents, ...passwordEvents, ...addressEvents, ...oauthEvents } as const;
+export const signInEvents = {
+  ...sessionEvents,
+  ...passwordEvents,
+  ...linkEvents(linksSubject),
+  ...oauthEvents,
+} as const;

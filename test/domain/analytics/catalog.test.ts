@@ -2,16 +2,18 @@
 import { expect } from 'chai';
 import { catalog, loginsSubject, siteSubject, visitorSubject } from '../../../domain/analytics/catalog.js';
 import { hitsCollected, type Payload, parseVisit } from '../../../domain/analytics/hit.js';
-import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
+import { login, SESSION_MS } from '../../../domain/analytics/login.js';
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
+import { oneTimeLinks } from '../../../domain/shared/one-time-links.js';
 import { changeSite, deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const ADA = { addressId: 'ada' };
 const NOON = Date.UTC(2026, 10, 22, 12);
+const LINK = { ...ADA, purpose: 'sign-in', linkId: 'l', now: NOON };
 const allowed = ['plan', 'seats', 'trial'];
 const payload: Payload = {
   site: 'demo',
@@ -46,10 +48,13 @@ describe('the event catalog of analytics', () => {
         { type: 'OpenVisitorDay', day: '2026-11-22', before: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
       ]).events,
+      ...specOf(oneTimeLinks('analytics')).run([
+        { type: 'RequestLink', expiresAt: NOON + 900_000, email: 'ada@example.com', ...LINK },
+        { type: 'RecordMail', isSent: true, ...LINK },
+        { type: 'SpendLink', ...LINK },
+      ]).events,
       ...specOf(login).run([
-        { type: 'RequestLogin', linkId: 'l', email: 'ada@example.com', ...ADA, now: NOON },
-        { type: 'RecordLoginMail', linkId: 'l', isSent: true, ...ADA, now: NOON },
-        { type: 'OpenSession', linkId: 'l', sessionId: 's', ...ADA, now: NOON },
+        { type: 'OpenSession', sessionId: 's', email: 'ada@example.com', ...ADA, now: NOON },
         { type: 'RenewSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS - 1 },
         { type: 'EndSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS },
       ]).events,
@@ -59,11 +64,11 @@ describe('the event catalog of analytics', () => {
         ? siteSubject({ instance: 'one' })
         : `analytics.logins-${Math.floor((expiresAt as number) / 86_400_000)}`,
     ending: ['SiteDeleted', 'VisitorDayEnded'],
-    optional: { SiteDeleted: ['days'], HitsCollected: ['isRaw'] },
+    optional: { LinkRequested: ['userId'], SiteDeleted: ['days'], HitsCollected: ['isRaw'] },
   });
 
   it('encrypts an email with the key of the day on which its purpose expires', () => {
-    expect(loginsSubject({ expiresAt: NOON + LINK_MS })).to.equal(`analytics.logins-${NOON / 86_400_000 - 0.5}`);
+    expect(loginsSubject({ expiresAt: NOON + 900_000 })).to.equal(`analytics.logins-${NOON / 86_400_000 - 0.5}`);
   });
 
   it('erases the key of a deleted site and of an ended visitor day', () => {

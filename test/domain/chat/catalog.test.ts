@@ -7,13 +7,13 @@ import { conversationSubject, isDirect } from '../../../domain/chat/events/chann
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { oauth } from '../../../domain/chat/oauth.js';
-import { address } from '../../../domain/chat/one-time-links.js';
 import { password } from '../../../domain/chat/password.js';
 import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server-settings.js';
 import { session } from '../../../domain/chat/session.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { oneTimeLinks } from '../../../domain/shared/one-time-links.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import {
   asUser,
@@ -83,7 +83,7 @@ const emitted: readonly DomainEvent[] = [
     { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
   ]).events,
   ...specOf(password).run([setPassword()]).events,
-  ...specOf(address).run([
+  ...specOf(oneTimeLinks('chat')).run([
     requestLink('one'),
     recordMail('one', true),
     spendLink('one'),

@@ -1,7 +1,9 @@
 /** Signing in to the dashboard over HTTP: mailed links, and the session cookie. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
+import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { createLogins } from '../../../application/analytics/login.js';
+import type { Derivation } from '../../../application/ports/index.js';
 import { loginsSubjectOf } from '../../../domain/analytics/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
@@ -9,6 +11,9 @@ import { ask } from '../../support/http-spec.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const APP = 'https://stats.example/below';
+/** Signs like the nodes. */
+const signedBy = ({ derivation }: { readonly derivation: Derivation }) =>
+  createSignedTokens(derivation.secret('analytics.signing'));
 const DAY_MS = 86_400_000;
 
 describe('signing in to the dashboard', function () {
@@ -156,7 +161,7 @@ describe('signing in to the dashboard', function () {
   it('renews a session once half of its time has passed, and only once', async () => {
     const { kernel } = nodes.observer;
     const clock = { ...kernel.clock, now: () => Date.now() - 4 * 86_400_000 };
-    const before = createLogins({ ...kernel, clock, isAllowed: () => true });
+    const before = createLogins({ ...kernel, signed: signedBy(kernel), clock, isAllowed: () => true });
     const { email, token } = await requestLink();
     const opened = await before.verify(token, email, kernel.systemContext('test'));
     if (isRejection(opened)) throw new Error(opened.detail);
@@ -174,7 +179,12 @@ describe('signing in to the dashboard', function () {
     const { kernel } = nodes.observer;
     const day = Math.floor(Date.now() / DAY_MS) + 20;
     await kernel.vault.destroy(loginsSubjectOf(day));
-    const logins = createLogins({ ...kernel, clock: { now: () => day * DAY_MS }, isAllowed: () => true });
+    const logins = createLogins({
+      ...kernel,
+      signed: signedBy(kernel),
+      clock: { now: () => day * DAY_MS },
+      isAllowed: () => true,
+    });
     const outcome = await logins.request(`p${++count}@team.example`, kernel.systemContext('test'));
     expect(isRejection(outcome)).to.equal(false);
   });

@@ -1,7 +1,7 @@
 /** Fairness of password hashing: sign-ins from one network do not starve others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { passwordRoutes } from '../../../adapters/http/chat/password.js';
+import { passwordRoutes } from '../../../adapters/http/chat/sign-in.js';
 import { createRateLimit } from '../../../adapters/http/server/client-network.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createBudget } from '../../../application/concurrency/limiters.js';
@@ -23,7 +23,6 @@ describe('concurrent password hashing', () => {
         linksPerNetwork: createRateLimit(1, 1000),
         registersPerNetwork: createRateLimit(1, 1000),
         hashing: createBudget('passwords', 12),
-        hasEmail: true,
         isOpen: true,
       });
       const { handle } = routes.find((each) => each.path === path)!;

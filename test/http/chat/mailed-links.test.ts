@@ -1,7 +1,9 @@
 /** Requests for mailed links: limited for each network, with equal answers and timing. */
 import { expect } from 'chai';
-import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/magic-link.js';
-import { createRateLimit } from '../../../adapters/http/server/client-network.js';
+import { LINK_SENT, linkRoute } from '../../../adapters/http/chat/sign-in.js';
+import type { StepTime } from '../../../adapters/http/hardening/constant-time.js';
+import { createRateLimit, type RateLimit } from '../../../adapters/http/server/client-network.js';
+import type { Links } from '../../../application/chat/sign-in/links.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { fakeClock } from '../../support/fake-clock.js';
 
@@ -19,13 +21,22 @@ const IMMEDIATE = {
   },
 };
 
+type Requested = { readonly position: bigint; readonly isLimited: boolean };
+
+/** The handler of the route that requests a link. */
+function handlerOf(request: Links['request'], perNetwork: RateLimit, time: StepTime) {
+  const about = { path: '/auth/login', summary: 'Request a link', purpose: 'magic-link' } as const;
+  const { handle } = linkRoute(about, { request }, perNetwork, time);
+  return async (each: object) => handle(each as never, undefined);
+}
+
 describe('requests for mailed links', () => {
   it('are limited for each network, with equal answers beyond the limit', async () => {
     const sent: string[] = [];
     const warned: string[] = [];
     const request = async (_: string, email: string) => {
       sent.push(email);
-      return { position: 1n };
+      return { position: 1n, isLimited: false };
     };
     const logger = {
       debug() {},
@@ -33,11 +44,10 @@ describe('requests for mailed links', () => {
       warn: (_: object, message: string) => void warned.push(message),
       error() {},
     };
-    const ask = createLinkHandler({ request }, 'magic-link', createRateLimit(3, 60_000), IMMEDIATE);
+    const ask = handlerOf(request, createRateLimit(3, 60_000), IMMEDIATE);
     const from = (address: string, email: string) => ask({ ...requestOf(address, email), logger });
-    for (let n = 0; n < 5; n++)
-      expect(await from('192.0.2.1', `${n}@example.org`)).to.deep.equal({ status: 200, body: LINK_SENT });
-    expect(await from('198.51.100.1', 'ada@example.org')).to.deep.equal({ status: 200, body: LINK_SENT });
+    for (let n = 0; n < 5; n++) expect(await from('192.0.2.1', `${n}@example.org`)).to.deep.equal({ body: LINK_SENT });
+    expect(await from('198.51.100.1', 'ada@example.org')).to.deep.equal({ body: LINK_SENT });
     expect(sent).to.deep.equal(['0@example.org', '1@example.org', '2@example.org', 'ada@example.org']);
     expect(warned).to.have.length(2);
   });
@@ -47,10 +57,10 @@ describe('requests for mailed links', () => {
     /** Milliseconds until the answer to a request with a lookup of `lookupMs`. */
     async function answeredAfter(lookupMs: number) {
       const request = () =>
-        new Promise<{ position: bigint }>((resolve) => {
-          time.after(lookupMs, () => resolve({ position: 1n }));
+        new Promise<Requested>((resolve) => {
+          time.after(lookupMs, () => resolve({ position: 1n, isLimited: false }));
         });
-      const ask = createLinkHandler({ request }, 'reset', createRateLimit(1, 60_000), time);
+      const ask = handlerOf(request, createRateLimit(1, 60_000), time);
       const startedAt = time.now();
       let answeredAt: number | undefined;
       const answer = ask(requestOf('192.0.2.1', 'ada@example.org')).then(() => {

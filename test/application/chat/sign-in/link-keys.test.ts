@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
 import type { Authentication } from '../../../../application/chat/sign-in/authenticate.js';
-import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
+import { createLinks } from '../../../../application/chat/sign-in/links.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { createDayKeyExpiry } from '../../../../application/secrets/expire-day-keys.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
@@ -28,7 +28,7 @@ function fixture() {
   const admission = { user: async () => undefined } as Partial<Authentication> as Authentication;
   const retentions: Parameters<typeof kernel.log.retain>[] = [];
   const log = { ...kernel.log, retain: async (...args: (typeof retentions)[0]) => void retentions.push(args) };
-  const links = createOneTimeLinks({
+  const links = createLinks({
     ...kernel,
     log,
     derivation,

@@ -5,8 +5,7 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
 import type { Authentication } from '../../../../application/chat/sign-in/authenticate.js';
-import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
-import { mailReaction, renderEmail } from '../../../../application/chat/sign-in/send-link-reaction.js';
+import { createLinks, mailReaction, renderEmail } from '../../../../application/chat/sign-in/links.js';
 import type { Mail } from '../../../../application/ports/identity.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
@@ -28,7 +27,7 @@ function fixture({ isTaken = true } = {}) {
   const ports = { ...kernel, derivation, admission, signed: createSignedTokens(randomBytes(32)) };
   const lives = { magicLinkExpirySeconds: 900, inviteExpirySeconds: 604_800 };
   const log = { ...kernel.log, retain: async () => {} };
-  const links = createOneTimeLinks({
+  const links = createLinks({
     ...ports,
     ...lives,
     log,
@@ -95,7 +94,7 @@ describe('link emails of the chat', () => {
     await react(event);
     await react(event);
     expect(sent).to.have.length(1);
-    expect(await eventTypes(ADA)).to.deep.equal(['LinkRequested', 'LinkNotMailed']);
+    expect(await eventTypes(ADA)).to.deep.equal(['LinkRequested', 'LinkMailed']);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Streamed JSON answers: limited concurrency, and each releases its budget however it ends. */
 import { expect } from 'chai';
-import { sendJsonStream } from '../../../adapters/http/chat/stream-download.js';
-import { createBudget } from '../../../application/concurrency/limiters.js';
+import { sendJsonStream } from '../../adapters/http/server/download.js';
+import { createBudget } from '../../application/concurrency/limiters.js';
 
 describe('streamed JSON answer', () => {
   let started = 0;

@@ -1,35 +1,44 @@
-/** Streams files, images and large JSON, limited in number and protected from being rendered as a page. */
-import type { Download } from '../../../application/chat/files/files.js';
+/** Streams stored files and large JSON, limited in number and protected from being rendered as a page. */
 import type { Budget } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
-import { NotStored } from '../../../application/ports/index.js';
-import { fileNotFound } from '../../../domain/chat/file.js';
+import { NotStored, type Position } from '../../../application/ports/index.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { Answer, Reply } from '../server/answer.js';
-import { overBudgetProblem } from '../server/budgets.js';
-import { selectRange } from '../server/byte-range.js';
-import { isProblem, type Problem } from '../server/policy.js';
-import type { Request } from '../server/route.js';
-import { streamedJson } from '../server/streamed-json.js';
+import type { Answer, Reply } from './answer.js';
+import { overBudgetProblem } from './budgets.js';
+import { selectRange } from './byte-range.js';
+import { isProblem, type Problem } from './policy.js';
+import type { Request } from './route.js';
+import { streamedJson } from './streamed-json.js';
+
+export interface StoredFile {
+  readonly contentType: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly originalName: string;
+  readonly position: Position;
+  /** Throws `NotStored` if the file is missing or damaged. */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
+}
 
 /** If opened as a document: no scripts and no loading; inline styles only, for SVG. */
 const SANDBOX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/**
- * Sends a download, or the requested range of it.
- *
- * @param budget Counts running downloads.
- * @param userId Identifies the share of the budget to use.
- */
+export interface DownloadOptions {
+  readonly kind: 'attachment' | 'inline';
+  /** Answer for a file that is no longer in the store. */
+  readonly notFound: Rejection;
+  /** Counts running downloads. */
+  readonly budget: Budget;
+  /** Whose share of the budget to use. */
+  readonly callerKey: string;
+}
+
+/** Sends a file, or the requested range of it. */
 export async function sendDownload(
   { method, headers, logger, signal }: Pick<Request, 'method' | 'headers' | 'logger' | 'signal'>,
-  kind: 'attachment' | 'inline',
-  download: Download | Rejection,
-  budget: Budget,
-  userId: string,
+  { contentType, originalName, size, sha256, position, read }: StoredFile,
+  { kind, notFound, budget, callerKey }: DownloadOptions,
 ): Promise<Answer> {
-  if ('rejected' in download) return download;
-  const { contentType, originalName, size, sha256, position, read } = download;
   const selection = selectRange({ method, headers }, { etag: `"${sha256}"`, size });
   if (isProblem(selection)) return selection;
   const common = {
@@ -48,14 +57,14 @@ export async function sendDownload(
   };
   if (method === 'HEAD')
     return { status, position, headers: responseHeaders, bytes: { length: to - from, content: () => read(0, 0) } };
-  const reservation = budget.reserve(userId);
+  const reservation = budget.reserve(callerKey);
   const shortage = reservation.acquire(1);
   if (shortage) return overBudgetProblem(shortage);
   // Reads the first chunk before the status is sent, to answer unreadable files with an error.
   const content = await readFirstChunk(read(from, to), reservation.release, signal).catch((error) => {
     if (!(error instanceof NotStored)) throw error;
     logger.error({ err: error, sha256 }, 'a file is missing or damaged in the file store; answered 404');
-    return fileNotFound;
+    return notFound;
   });
   if ('rejected' in content) return content;
   return { status, position, headers: responseHeaders, bytes: { length: to - from, content: () => content } };
@@ -74,10 +83,10 @@ export async function sendJsonStream(
   { method, signal }: Pick<Request, 'method' | 'signal'>,
   { pieces, ...consistency }: JsonStream,
   budget: Budget,
-  userId: string,
+  callerKey: string,
 ): Promise<Reply | Problem> {
   if (method === 'HEAD') return { ...streamedJson(pieces), ...consistency };
-  const reservation = budget.reserve(userId);
+  const reservation = budget.reserve(callerKey);
   const shortage = reservation.acquire(JSON_COST);
   if (shortage) return overBudgetProblem(shortage);
   const content = await readFirstChunk(pieces(), reservation.release, signal);
