@@ -4,14 +4,16 @@ import type { Config } from '../adapters/platform/config/config.js';
 import { commonSettings } from '../adapters/platform/config/settings.js';
 import { analyticsServedRules, analyticsSettings } from '../application/analytics/settings.js';
 import { chatRules, chatSettings } from '../application/chat/settings.js';
-import { oauthRules, oauthSettings } from '../application/chat/sign-in/oauth-settings.js';
+import { oauthRules, oauthSettings } from '../application/config/oauth-settings.js';
 import type { Rule, Settings, ValuesOf } from '../application/config/setting.js';
 import { alertSettings, isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
+import { mailSettings } from '../application/mail/settings.js';
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import { readUrl } from '../domain/shared/index.js';
 
-const chat = { ...chatSettings, ...oauthSettings };
+const chat = { ...chatSettings, ...mailSettings, ...oauthSettings };
+const analytics = { ...analyticsSettings, ...mailSettings };
 const logs = { ...logsSettings, ...alertSettings };
 
 export const settings = {
@@ -30,7 +32,7 @@ export type ServiceName = (typeof serviceNames)[number];
 const serviceSettings: { readonly [service in ServiceName]: Settings } = {
   chat,
   meeting: meetingSettings,
-  analytics: analyticsSettings,
+  analytics,
   logs,
   rooms: roomsSettings,
 };

@@ -1,10 +1,9 @@
 /** Aggregate definitions of the analytics service. */
 import { catalog } from '../../domain/analytics/catalog.js';
-import { login } from '../../domain/analytics/login.js';
 import { retention } from '../../domain/analytics/retention.js';
 import { sites } from '../../domain/analytics/sites.js';
 import { visitors } from '../../domain/analytics/visitor-keys.js';
-import { oneTimeLinks } from '../../domain/shared/index.js';
+import { oneTimeLinks, SESSION_EVENTS, sessions } from '../../domain/shared/index.js';
 import { aggregatesOf } from '../command/index.js';
 
 const aggregate = aggregatesOf(catalog);
@@ -13,5 +12,8 @@ export const sitesAggregate = aggregate(sites);
 export const visitorsAggregate = aggregate(visitors);
 export const retentionAggregate = aggregate(retention);
 export const linksAggregate = aggregate(oneTimeLinks(catalog.service), { decrypts: 'none', maxAge: true });
-/** Login streams of unused addresses expire (`$maxAge`). */
-export const loginAggregate = aggregate(login, { maxAge: true });
+/** Streams of unused addresses expire. */
+export const sessionAggregate = aggregate(sessions<{ readonly email: string }>(catalog.service), {
+  maxCount: SESSION_EVENTS,
+  maxAge: true,
+});

@@ -1,14 +1,21 @@
 /** Dashboard sign-in by mailed link. Sessions are identified by a token, stored only as a hash. */
 
 import { catalog, loginsSubject } from '../../domain/analytics/catalog.js';
-import { type LoginState, loginStream, needsRenewal, SESSION_MS, sessionOf } from '../../domain/analytics/login.js';
-import { badLinkOf, isEmail, isRejection, type Rejection } from '../../domain/shared/index.js';
+import {
+  badLinkOf,
+  findSession,
+  isEmail,
+  isRejection,
+  SESSION_EVENTS,
+  type SessionCommand,
+  sessionStreamOf,
+} from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
 import { renderLinkEmail } from '../mail/link-email.js';
 import { createOneTimeLinks, type LinkPorts, type LinkRequested, linkMailReaction } from '../mail/one-time-links.js';
-import type { CommandContext, Mailer, Position } from '../ports/index.js';
+import type { CommandContext, Mailer } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
-import { linksAggregate, loginAggregate } from './aggregates.js';
+import { linksAggregate, sessionAggregate } from './aggregates.js';
 
 type LinkPurpose = 'sign-in';
 
@@ -30,6 +37,9 @@ export interface DashboardSession {
 export const LINK_SECONDS = 900;
 /** Token of a session: the address id, which names the stream, and a secret. */
 const TOKEN = /^([A-Za-z0-9_-]{16,64})\.([A-Za-z0-9_-]{43})$/;
+export const SESSION_MS = 604_800_000;
+/** A new one ends the oldest. */
+const MAX_SESSIONS = 20;
 const STREAM_SECONDS = (SESSION_MS + 86_400_000) / 1000;
 const MAX_EMAIL_LENGTH = 254;
 
@@ -52,17 +62,21 @@ export function createLogins(ports: LoginPorts) {
 
   function parseToken(token: string | undefined) {
     const [, addressId, secret] = TOKEN.exec(token ?? '') ?? [];
-    return addressId && secret ? { addressId, secret, stream: loginStream(addressId) } : undefined;
+    return addressId && secret ? { addressId, sessionId: hashOf(secret) } : undefined;
   }
 
-  /** Creates the key that encrypts the email; lets a new stream expire. */
-  const prepareStream = (expiresAt: number, stream: string) => async () => {
-    const isNew = (await aggregates.load(loginAggregate, stream)).revision < 0;
-    await Promise.all([
-      vault.renew(loginsSubject({ expiresAt })),
-      isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS }) : undefined,
-    ]);
-  };
+  function run(command: SessionCommand<{ readonly email: string }>, context: CommandContext) {
+    const stream = sessionStreamOf(catalog.service, command.userId);
+    /** Creates the key that encrypts the email; lets a new stream expire. */
+    const prepare = async () => {
+      const isNew = (await aggregates.load(sessionAggregate, stream)).revision < 0;
+      await Promise.all([
+        'expiresAt' in command ? vault.renew(loginsSubject(command)) : undefined,
+        isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS, maxCount: SESSION_EVENTS }) : undefined,
+      ]);
+    };
+    return handle(sessionAggregate, stream, command, context, prepare);
+  }
 
   return {
     links,
@@ -80,44 +94,40 @@ export function createLogins(ports: LoginPorts) {
       const spending = { ...context, commandId: derivation.id('analytics.spend-link', context.commandId) };
       const spent = await links.spend(link, spending);
       if (isRejection(spent)) return spent;
-      const { addressId } = link;
-      const [stream, now] = [loginStream(addressId), clock.now()];
+      const { addressId: userId, email: linked } = link;
+      const now = clock.now();
       const secret = derivation.secret('analytics.session-token', context.commandId).toString('base64url');
-      const command = { type: 'OpenSession' as const, addressId, sessionId: hashOf(secret), email: link.email, now };
-      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + SESSION_MS, stream));
+      const session = { sessionId: hashOf(secret), expiresAt: now + SESSION_MS, most: MAX_SESSIONS };
+      const command = { type: 'OpenSession' as const, userId, ...session, secret: { email: linked }, now };
+      const result = await run(command, context);
       if (isRejection(result)) return result;
-      return { token: `${addressId}.${secret}`, email: link.email, position: result.position };
+      return { token: `${userId}.${secret}`, email: linked, position: result.position };
     },
 
     /** Finds the session of a token; undefined if there is none or it has expired. */
     async find(token: string | undefined): Promise<DashboardSession | undefined> {
       const parsed = parseToken(token);
       if (!parsed) return undefined;
-      const { addressId, secret, stream } = parsed;
-      const sessionId = hashOf(secret);
-      const sessionIn = (state: LoginState) => sessionOf(state, sessionId, clock.now());
+      const { addressId, sessionId } = parsed;
+      const stream = sessionStreamOf(catalog.service, addressId);
       // Another node may have opened the session a moment ago.
       const session =
-        sessionIn((await aggregates.load(loginAggregate, stream)).state) ??
-        sessionIn((await aggregates.reload(loginAggregate, stream)).state);
-      if (!session || !isAllowed(session.email)) return undefined;
-      return { addressId, ...session };
+        findSession((await aggregates.load(sessionAggregate, stream)).state, sessionId, clock.now()) ??
+        findSession((await aggregates.reload(sessionAggregate, stream)).state, sessionId, clock.now());
+      if (!session || !isAllowed(session.secret.email)) return undefined;
+      return { addressId, sessionId, expiresAt: session.expiresAt, email: session.secret.email };
     },
 
     /** Extends a session after half of its lifetime; returns whether it did. */
-    async renew(session: DashboardSession, context: CommandContext): Promise<boolean> {
-      const { addressId, sessionId } = session;
+    async renew({ addressId, sessionId, expiresAt }: DashboardSession, context: CommandContext): Promise<boolean> {
       const now = clock.now();
-      if (!needsRenewal({ ...session, openedAt: 0 }, now)) return false;
-      const stream = loginStream(addressId);
-      const command = { type: 'RenewSession' as const, addressId, sessionId, now };
-      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + SESSION_MS, stream));
-      return !isRejection(result);
+      if (expiresAt - now >= SESSION_MS / 2) return false;
+      const about = { userId: addressId, sessionId, expiresAt: now + SESSION_MS, now };
+      return !isRejection(await run({ type: 'RefreshSession', ...about }, context));
     },
 
-    async end({ addressId, sessionId }: DashboardSession, context: CommandContext): Promise<Position | Rejection> {
-      const command = { type: 'EndSession' as const, addressId, sessionId, now: clock.now() };
-      const result = await handle(loginAggregate, loginStream(addressId), command, context);
+    async end({ addressId: userId, sessionId }: DashboardSession, context: CommandContext) {
+      const result = await run({ type: 'EndSession', userId, sessionId, reason: 'logout', now: clock.now() }, context);
       return isRejection(result) ? result : result.position;
     },
   };

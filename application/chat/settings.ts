@@ -2,6 +2,7 @@
 import { tidyName } from '../../domain/chat/names.js';
 import { isEmail, tidyEmail } from '../../domain/shared/index.js';
 import { boolean, integer, port, type Rule, type Settings, string, strings, type ValuesOf } from '../config/setting.js';
+import type { mailSettings } from '../mail/settings.js';
 
 const seconds = (initial: number, description: string) =>
   ({ type: 'integer', minimum: 1, maximum: 2_147_483_647, default: initial, description }) as const;
@@ -77,27 +78,15 @@ export const chatSettings = {
     false,
     'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
   ),
-  'email.host': { type: 'string', minLength: 1, description: 'SMTP server; if not set, no mail is sent' },
-  'email.port': integer(587, 'SMTP port', { maximum: 65535 }),
-  'email.secure': boolean(false, 'Use implicit TLS; otherwise STARTTLS if the server offers it'),
-  'email.user': { type: 'string', minLength: 1, description: 'SMTP user name' },
-  'email.password': { type: 'string', minLength: 1, secret: true, description: 'SMTP password' },
-  'email.from': { type: 'string', minLength: 3, description: 'Sender address; default email.user' },
-  'email.emailSubject': {
-    type: 'string',
-    minLength: 1,
-    default: 'Your sign-in link',
-    description: 'Subject of the sign-in email',
-  },
-  'email.maxRetries': integer(8, 'Retries of a mail that was not accepted', { minimum: 0, maximum: 100 }),
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;
 const PLACEHOLDER = /change.?(?:me|this|it|in.?prod)|your.?(?:super.?)?(?:jwt.?)?secret|jwt_secret|^(.)\1*$/i;
 
-type ChatSettings = typeof chatSettings & {
-  readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
-};
+type ChatSettings = typeof chatSettings &
+  typeof mailSettings & {
+    readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
+  };
 
 function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: ValuesOf<ChatSettings>) {
   if (mode === 'dev') return undefined;

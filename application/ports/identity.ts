@@ -69,7 +69,10 @@ export interface Profile {
   readonly name: string | undefined;
 }
 
+/** `verifier`: proof for PKCE, kept until the code is exchanged. */
 export interface OAuthClient {
-  /** Exchanges a code for the profile. Throws if the provider times out or answers incorrectly. `verifier`: PKCE. */
+  /** Returns the page of the provider at which a user grants access. */
+  authorizationUrl(provider: OAuthProvider, state: string, verifier: string): string;
+  /** Exchanges a code for the profile. Throws if the provider times out or answers incorrectly. */
   profile(provider: OAuthProvider, code: string, verifier: string): Promise<Profile>;
 }

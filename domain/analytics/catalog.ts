@@ -11,6 +11,8 @@ import {
   none,
   object,
   oneOf,
+  sessionEnd,
+  sessionFields,
   text,
   time,
 } from '../shared/index.js';
@@ -58,16 +60,15 @@ export const loginsSubject = ({ expiresAt }: { readonly expiresAt: number }): st
 /** Key subject by day number since 1970. */
 export const loginsSubjectOf = (day: number): string => `analytics.logins-${day}`;
 
-/** `addressId`: a keyed digest of the email. `sessionId`: a keyed hash of the token. */
-const session = { addressId: id, sessionId: id } as const;
-const secret = object({ email: text });
+/** `userId`: a keyed digest of the email. `sessionId`: a keyed hash of the token. */
+const session = object({ ...sessionFields, secret: object({ email: text }) });
 const sealed = { sealed: { subject: loginsSubject, erased: { email: '' } } } as const;
 
 export const loginEvents = {
   ...linkEvents(loginsSubject),
-  SessionOpened: event(object({ ...session, openedAt: time, expiresAt: time, secret }), sealed),
-  SessionRenewed: event(object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }), sealed),
-  SessionEnded: event(object({ ...session, endedAt: time })),
+  SessionOpened: event(session, sealed),
+  SessionRefreshed: event(session, sealed),
+  SessionEnded: event(sessionEnd),
 } as const;
 
 /** `day`: `2026-11-22`, UTC. */

@@ -26,20 +26,21 @@ export interface RosterState {
   readonly admins: number;
 }
 
-interface Newcomer {
-  readonly userId: string;
-  /** Normalized. */
-  readonly email: string;
-  /** Made unique with a number. */
-  readonly userName: string;
-  readonly now: number;
-}
-
 export type RosterCommand =
-  /** First sign-in or configured admin; an existing user stays unchanged. */
-  | ({ type: 'AdmitUser'; isAdmin: boolean; how: 'initial' | 'sign-in' } & Newcomer)
-  | ({ type: 'RegisterUser' } & Newcomer)
-  | ({ type: 'AddUser'; isAdmin: boolean; by: string } & Newcomer)
+  | {
+      type: 'AddUser';
+      /** `initial` (a configured admin) and `sign-in` leave an existing user unchanged. */
+      how: ChatEvent<'UserAdded'>['data']['how'];
+      userId: string;
+      /** Normalized. */
+      email: string;
+      /** Made unique with a number. */
+      userName: string;
+      isAdmin: boolean;
+      /** With `admin`: the admin. */
+      by?: string | undefined;
+      now: number;
+    }
   | { type: 'RenameUser'; userId: string; userName: string; now: number }
   | { type: 'ChangeRole'; userId: string; isAdmin: boolean; by: string; now: number }
   | { type: 'RemoveUser'; userId: string; by: string; now: number }
@@ -84,12 +85,6 @@ export const nameOf = ({ users }: RosterState, userId: string): string => users.
 
 function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
   switch (command.type) {
-    case 'AdmitUser':
-      return userByEmail(state, command.email) ? [] : createUser(state, command, command);
-    case 'RegisterUser':
-      return userByEmail(state, command.email)
-        ? userExists
-        : createUser(state, command, { how: 'register', isAdmin: false });
     case 'AddUser':
       return add(command, state);
     case 'RenameUser':
@@ -105,29 +100,19 @@ function decide(command: RosterCommand, state: RosterState): readonly RosterEven
   }
 }
 
-function createUser(
-  { names }: RosterState,
-  { userId, email, userName, now }: Newcomer,
-  { how, isAdmin, by }: { how: 'initial' | 'admin' | 'sign-in' | 'register'; isAdmin: boolean; by?: string },
-): readonly RosterEvent[] | Rejection {
-  if (!isEmail(email)) return badEmail;
-  const secret = {
-    email,
-    userName: freeName(userName, (name) => isReserved(name) || names.has(nameKey(name))),
-  };
-  const data = { userId, isAdmin, how, addedAt: now, ...(by !== undefined && { by }), secret };
-  return [{ type: 'UserAdded', data }];
-}
-
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
-const mayAdminister = (state: RosterState, by: string) => userById(state, by)?.isAdmin === true;
+const mayAdminister = (state: RosterState, by = '') => userById(state, by)?.isAdmin === true;
 
-function add(command: Command<'AddUser'>, state: RosterState) {
-  const { by, isAdmin } = command;
-  if (!mayAdminister(state, by)) return notAdmin;
-  if (userByEmail(state, command.email)) return userExists;
-  return createUser(state, command, { how: 'admin', isAdmin, by });
+function add(command: Command<'AddUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
+  const { how, by, userId, email, userName, isAdmin, now } = command;
+  if (how === 'admin' && !mayAdminister(state, by)) return notAdmin;
+  if (userByEmail(state, email)) return how === 'initial' || how === 'sign-in' ? [] : userExists;
+  if (!isEmail(email)) return badEmail;
+  const isTaken = (name: string) => isReserved(name) || state.names.has(nameKey(name));
+  const secret = { email, userName: freeName(userName, isTaken) };
+  const data = { userId, isAdmin, how, addedAt: now, ...(by !== undefined && { by }), secret };
+  return [{ type: 'UserAdded', data }];
 }
 
 function rename(

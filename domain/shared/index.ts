@@ -33,7 +33,6 @@ export {
 export {
   addressStream,
   badLinkOf,
-  LINK_WINDOW_MS,
   type LinkCommand,
   type LinkEvent,
   type LinksState,
@@ -55,4 +54,18 @@ export {
   text,
   time,
 } from './schema.js';
+export {
+  activeSessions,
+  findSession,
+  SESSION_EVENTS,
+  type Session,
+  type SessionCommand,
+  type SessionEvent,
+  type SessionsState,
+  sessionEnd,
+  sessionEndedOf,
+  sessionFields,
+  sessionStreamOf,
+  sessions,
+} from './sessions.js';
 export { clean, isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';

@@ -69,7 +69,7 @@ export type LinkCommand = About &
   );
 
 const MAX_MAILS = 5;
-export const LINK_WINDOW_MS = 15 * 60_000;
+const WINDOW_MS = 15 * 60_000;
 
 /** Rejection of a link that cannot be used. */
 export const badLinkOf = (service: string): Rejection =>
@@ -87,7 +87,7 @@ export function usableLink(
 }
 
 /** Absolute difference: after a clock was set back, times in the future must not count for long. */
-const isWithin = (now: number) => (at: number) => Math.abs(now - at) < LINK_WINDOW_MS;
+const isWithin = (now: number) => (at: number) => Math.abs(now - at) < WINDOW_MS;
 
 function markDone(state: LinksState, { purpose, linkId }: Pick<About, 'purpose' | 'linkId'>): LinksState {
   const link = state.links[purpose];

@@ -81,7 +81,7 @@ describe('chat users for an operator', function () {
       const headers = { 'user-agent': 'numbat-browser/1.0' };
       const body = { email: 'zanzibar@quokka.example', password: 'wombat-in-the-rain' };
       const { body: signedIn } = await ask(base, 'POST', '/auth/register', { body, headers });
-      secrets.push(body.password, signedIn.accessToken, signedIn.refreshToken, signedIn.refreshToken.split('.')[3]);
+      secrets.push(body.password, signedIn.accessToken, signedIn.refreshToken, signedIn.refreshToken.split('.')[2]);
       await ask(base, 'PUT', '/users/me', {
         token: signedIn.accessToken,
         body: { userName: 'Wollemi Pine' },

@@ -1,9 +1,9 @@
 /** The chat for specs: its events and commands, with only what a sentence is about left to say. */
-import type { Purpose } from '../../domain/chat/events/sign-in.js';
+import type { Purpose, SessionSecret } from '../../domain/chat/events/sign-in.js';
 import type { Hashed, PasswordSet, SetPassword } from '../../domain/chat/password.js';
 import type { RosterCommand, RosterEvent } from '../../domain/chat/roster.js';
-import type { SessionCommand, SessionEvent } from '../../domain/chat/session.js';
 import type { LinkCommand, LinkEvent } from '../../domain/shared/one-time-links.js';
+import type { SessionCommand, SessionEvent } from '../../domain/shared/sessions.js';
 
 export const NOON = 1_800_000_000_000;
 export const MINUTE = 60_000;
@@ -61,14 +61,20 @@ export const newcomer = (userId: string, userName = userId) => ({
 });
 
 export const signIn = (userId: string, userName?: string): RosterCommand => ({
-  type: 'AdmitUser',
+  type: 'AddUser',
   isAdmin: false,
   how: 'sign-in',
   ...newcomer(userId, userName),
 });
-export const register = (userId: string): RosterCommand => ({ type: 'RegisterUser', ...newcomer(userId) });
+export const register = (userId: string): RosterCommand => ({
+  type: 'AddUser',
+  how: 'register',
+  isAdmin: false,
+  ...newcomer(userId),
+});
 export const add = (userId: string, { isAdmin = false, by = 'ada' } = {}): RosterCommand => ({
   type: 'AddUser',
+  how: 'admin',
   isAdmin,
   by,
   ...newcomer(userId),
@@ -102,7 +108,11 @@ export const eraseUser = (userId: string): RosterCommand => ({
 
 const from = { ip: '192.0.2.7', userAgent: 'a browser' };
 
-export const opened = (sessionId: string, at = NOON, more: { expiresAt?: number } = {}): SessionEvent => ({
+export const opened = (
+  sessionId: string,
+  at = NOON,
+  more: { expiresAt?: number } = {},
+): SessionEvent<SessionSecret> => ({
   type: 'SessionOpened',
   data: {
     userId: 'ada',
@@ -116,7 +126,12 @@ export const opened = (sessionId: string, at = NOON, more: { expiresAt?: number 
   },
 });
 
-export const refreshed = (sessionId: string, generation: number, at: number, createdAt = NOON): SessionEvent => ({
+export const refreshed = (
+  sessionId: string,
+  generation: number,
+  at: number,
+  createdAt = NOON,
+): SessionEvent<SessionSecret> => ({
   type: 'SessionRefreshed',
   data: {
     userId: 'ada',
@@ -129,24 +144,23 @@ export const refreshed = (sessionId: string, generation: number, at: number, cre
   },
 });
 
-type Reason = Extract<SessionEvent, { type: 'SessionEnded' }>['data']['reason'];
+type Reason = Extract<SessionEvent<SessionSecret>, { type: 'SessionEnded' }>['data']['reason'];
 
-export const ended = (sessionId: string, reason: Reason, at = NOON): SessionEvent => ({
+export const ended = (sessionId: string, reason: Reason, at = NOON): SessionEvent<SessionSecret> => ({
   type: 'SessionEnded',
   data: { userId: 'ada', sessionId, reason, endedAt: at },
 });
 
-export const open = (sessionId: string, now = NOON, more: { alone?: boolean } = {}): SessionCommand => ({
+export const open = (sessionId: string, now = NOON): SessionCommand<SessionSecret> => ({
   type: 'OpenSession',
   userId: 'ada',
   sessionId,
   expiresAt: now + WEEK,
   most: 3,
-  ...from,
+  secret: from,
   now,
-  ...more,
 });
-export const refresh = (sessionId: string, generation: number, now: number): SessionCommand => ({
+export const refresh = (sessionId: string, generation: number, now: number): SessionCommand<SessionSecret> => ({
   type: 'RefreshSession',
   userId: 'ada',
   sessionId,

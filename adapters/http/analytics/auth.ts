@@ -1,6 +1,5 @@
 /** Routes to sign in to the dashboard and out. */
-import type { Logins } from '../../../application/analytics/login.js';
-import { SESSION_MS } from '../../../domain/analytics/login.js';
+import { type Logins, SESSION_MS } from '../../../application/analytics/login.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { StepTime } from '../hardening/constant-time.js';
 import { isSameOrigin } from '../hardening/cross-site-guard.js';

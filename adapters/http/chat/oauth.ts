@@ -69,7 +69,7 @@ export function oauthRoutes(oauth: OAuth, attempts: RateLimit, appUrl: () => str
       if (!provider) return noProvider;
       const retryAfterMs = await attempts.spend(request.address);
       if (retryAfterMs !== undefined) return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
-      return { status: 302, headers: { Location: oauth.authorizationUrl(provider, fromOf(request)) } };
+      return { status: 302, headers: { Location: await oauth.authorizationUrl(provider, fromOf(request)) } };
     },
   });
 

@@ -1,4 +1,6 @@
 /** Rate limits per user for actions that grow memory, start time or disk usage of the nodes. */
+import type { chatSettings } from '../../../application/chat/settings.js';
+import type { ValuesOf } from '../../../application/config/setting.js';
 import type { Quota } from '../../../application/ports/index.js';
 import {
   createBurstLimit,
@@ -13,22 +15,15 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 export type ChatQuotas = ReturnType<typeof createChatQuotas>;
 
-export interface ChatQuotaSettings {
-  readonly 'chat.changesPerHour': number;
-  readonly 'chat.uploadsPerHour': number;
-  readonly 'chat.sessionsPerHour': number;
-  readonly 'chat.messagesPerMinute': number;
-  readonly 'chat.webhookMessagesPerMinute': number;
-}
-
 const quota = (perCaller: RateLimit, what: string, description: string): RouteQuota => ({
   perCaller,
   rejected: `chat/too-many-${what}`,
   description: `Too many ${description}, try again later`,
 });
 
-export function createChatQuotas(values: ChatQuotaSettings) {
-  const perHour = (setting: keyof ChatQuotaSettings) => createRateLimit(values[setting], HOUR_MS);
+export function createChatQuotas(values: ValuesOf<typeof chatSettings>) {
+  const perHour = (setting: 'chat.changesPerHour' | 'chat.uploadsPerHour' | 'chat.sessionsPerHour') =>
+    createRateLimit(values[setting], HOUR_MS);
   const perMinute = createRateLimit(values['chat.webhookMessagesPerMinute'], MINUTE_MS);
   const sessions = quota(perHour('chat.sessionsPerHour'), 'sessions', 'sessions opened or refreshed by this user');
   return {

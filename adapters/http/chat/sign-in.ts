@@ -1,7 +1,7 @@
 /** Routes of signing in: by email only (development), by mailed link, or with a password. The mode decides which exist. */
 import type { Links } from '../../../application/chat/sign-in/links.js';
 import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
-import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
+import type { PasswordSignIn } from '../../../application/chat/sign-in/passwords.js';
 import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
 import type { Purpose } from '../../../domain/chat/events/sign-in.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';

@@ -2,7 +2,7 @@
 import type { AddUser } from '../../../application/chat/people/add-user.js';
 import type { Users } from '../../../application/chat/people/users.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
-import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
+import type { PasswordSignIn } from '../../../application/chat/sign-in/passwords.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';

@@ -1,4 +1,5 @@
-/** Fetches user profiles from OAuth providers: exchanges the code for a token, and the token for the profile. */
+/** OAuth 2.0 client (authorization code flow with PKCE): exchanges a code for a token, and the token for the profile. */
+import { createHash } from 'node:crypto';
 import type { OAuthClient, OAuthProvider, Profile } from '../../../application/ports/index.js';
 
 /** Milliseconds for all requests of a sign-in. */
@@ -42,6 +43,22 @@ export function createOAuthClient(agent: string): OAuthClient {
   }
 
   return {
+    authorizationUrl(provider, state, verifier) {
+      const url = new URL(provider.authorizationUrl);
+      const parameters = {
+        ...provider.authorizationParams,
+        response_type: 'code',
+        client_id: provider.clientId,
+        redirect_uri: provider.redirectUri,
+        ...(provider.scopes && { scope: provider.scopes }),
+        state,
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return url.href;
+    },
+
     async profile(provider, code, verifier) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const token = await fetchToken(provider, code, verifier, signal);

@@ -90,7 +90,7 @@ export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: L
       }
       connections.advance(position);
       if (event.type === 'SessionEnded') end(keyOf(event.data), SIGNED_OUT);
-      if (event.type === 'SessionRenewed') connections.until(keyOf(event.data), event.data.expiresAt);
+      if (event.type === 'SessionRefreshed') connections.until(keyOf(event.data), event.data.expiresAt);
       if (event.type !== 'SiteDeleted') return;
       const { instance } = event.data;
       decrypted.clear();

@@ -1,14 +1,43 @@
-/** Adds users on behalf of an admin, with a password or an emailed invite. */
+/** Adds users: the initial admin, and others on behalf of an admin, with a password or an emailed invite. */
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import type { User } from '../../../domain/chat/roster.js';
 import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/links.js';
-import type { Passwords } from '../sign-in/password-store.js';
-import type { Join } from './join.js';
+import type { Passwords } from '../sign-in/passwords.js';
+import type { Join } from './users.js';
+
+export interface InitialUser {
+  readonly email: string;
+  readonly userName: string;
+  readonly password: string | undefined;
+}
+
+/**
+ * Creates the initial admin at start, unless a user with that email exists. Safe on several nodes at once: optimistic
+ * concurrency lets only one create the user and set the password. An existing password stays.
+ */
+export async function createInitialAdmin(
+  { join, passwords }: { readonly join: Join; readonly passwords: Passwords },
+  { email, userName, password }: InitialUser,
+  context: CommandContext,
+): Promise<User> {
+  const admin = { how: 'initial', isAdmin: true, email: tidyEmail(email), userName } as const;
+  const { user } = orThrow(await join(admin, context));
+  if (password === undefined || (await passwords.isSet(user.id))) return user;
+  const hashed = orThrow(await passwords.hash(password));
+  orThrow(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
+  return user;
+}
+
+function orThrow<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
+  if (isRejection(outcome)) throw new Error(`initial admin was rejected: ${outcome.rejected}`);
+  return outcome as Exclude<Outcome, { readonly rejected: string }>;
+}
 
 export interface AddPorts {
   readonly join: Join;
@@ -39,8 +68,8 @@ export const createAddUser =
       const set = await passwords.set(userId, hashed, { by }, passwordContext);
       return isRejection(set) ? set : undefined;
     };
-    const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
-    const result = await join(intention, context, setInitialPassword);
+    const newcomer = { how: 'admin', email: tidyEmail(email), isAdmin: role === 'admin', by } as const;
+    const result = await join(newcomer, context, setInitialPassword);
     if (isRejection(result)) return result;
     const body = { success: true, userId: result.user.id };
     const cannotSignIn = takesPasswords && !hashed && !hasEmail;

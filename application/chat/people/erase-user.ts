@@ -2,10 +2,10 @@
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
+import { sessionStream } from '../../../domain/chat/events/sign-in.js';
 import { userStream } from '../../../domain/chat/password.js';
 import { presenceStream } from '../../../domain/chat/presence.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
-import { sessionStream } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';

@@ -1,13 +1,64 @@
-/** Use cases on users: rename, change role, remove, leave, list. */
+/** Use cases on users: join, rename, change role, remove, leave, list. */
 
-import { ROSTER, type RosterCommand, type RosterState, type User, userById } from '../../../domain/chat/roster.js';
+import { userSubject } from '../../../domain/chat/events/roster.js';
+import {
+  ROSTER,
+  type RosterCommand,
+  type RosterState,
+  type User,
+  userByEmail,
+  userById,
+} from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { Handled } from '../../command/index.js';
+import type { Handled, KernelPorts } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
-import type { CommandContext, Position } from '../../ports/index.js';
+import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
+
+export interface JoinPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
+  readonly vault: Pick<Vault, 'create'>;
+}
+
+export interface JoinResult {
+  readonly user: User;
+  readonly isNew: boolean;
+  readonly position: Position;
+}
+
+/** A new user; without a name it is derived from the normalized email. */
+export type Newcomer = Pick<Extract<RosterCommand, { type: 'AddUser' }>, 'how' | 'email' | 'isAdmin' | 'by'> & {
+  readonly userName?: string | undefined;
+};
+
+export type Join = ReturnType<typeof createJoin>;
+
+export const createJoin =
+  ({ handle, vault, derivation, clock }: JoinPorts) =>
+  /** `prepare` runs once, before the user is added, to create prerequisites; it may refuse. */
+  async (
+    newcomer: Newcomer,
+    context: CommandContext,
+    prepare?: (userId: string) => Promise<Rejection | undefined>,
+  ): Promise<JoinResult | Rejection> => {
+    const { email, userName = email.slice(0, email.indexOf('@')) } = newcomer;
+    const userId = derivation.id('chat.user', context.commandId);
+    // The key must exist before the event can be sealed.
+    const beforeAppend = async () => {
+      await vault.create(userSubject({ userId }));
+      return prepare?.(userId);
+    };
+    const command = { type: 'AddUser' as const, ...newcomer, userId, userName, now: clock.now() };
+    const outcome = await handle(rosterAggregate, ROSTER, command, context, beforeAppend);
+    if (isRejection(outcome)) return outcome;
+    const [added] = outcome.events;
+    const state = await outcome.state();
+    // By id for a repetition, as the user's email may have been erased since.
+    const user = added ? userById(state, added.data.userId) : userByEmail(state, email);
+    if (!user) throw new Error('added user is missing from the state');
+    return { user, isNew: user.id === userId, position: outcome.position };
+  };
 
 export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
 

@@ -1,23 +1,21 @@
-/**
- * Authenticates callers: access tokens (signed JWTs) and refresh tokens (opaque, authenticated by a MAC), checked
- * against session and user in the log's state.
- */
+/** Authenticates callers: access and refresh tokens (signed JWTs), checked against the log's state. */
 
-import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { type SessionSecret, sessionStream } from '../../../domain/chat/events/sign-in.js';
 import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
-import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
-import { type DomainEvent, type Rejection, rejection } from '../../../domain/shared/index.js';
+import {
+  type DomainEvent,
+  findSession,
+  type Rejection,
+  rejection,
+  type Session as SessionOf,
+} from '../../../domain/shared/index.js';
 import type { Aggregate, KernelPorts, LoadedAggregate } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, Position, SignedTokens } from '../../ports/index.js';
 import { rosterAggregate, sessionAggregate } from '../aggregates.js';
 
-export interface Refresh {
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly generation: number;
-}
+export type Session = SessionOf<SessionSecret>;
 
 /** Claims of an access token; whether the session is active must be checked separately. */
 export interface Bearer {
@@ -25,27 +23,33 @@ export interface Bearer {
   readonly sessionId: string;
 }
 
+/** Claims of a refresh token; its session decides whether it is valid. */
+export interface Refresh extends Bearer {
+  readonly generation: number;
+}
+
+/** What the tokens of a session are issued for. */
+export type TokenSession = Pick<Session, 'id' | 'generation' | 'lastUsedAt' | 'expiresAt'>;
+
 export interface TokenPorts extends Pick<KernelPorts, 'derivation' | 'clock'> {
   readonly signed: SignedTokens;
   /** Seconds an access token is valid. */
   readonly jwtExpirySeconds: number;
 }
 
+/** Deterministic: the same session yields the same tokens. */
 export interface Tokens {
-  /** Deterministic: the same session, generation and time `at` yield the same token. */
-  access(
-    user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
-    session: Pick<Session, 'id' | 'generation'>,
-    at: number,
-  ): Promise<string>;
+  access(user: Pick<User, 'id' | 'userName' | 'isAdmin'>, session: TokenSession): Promise<string>;
   bearer(token: string): Promise<Bearer | undefined>;
-  refresh(refresh: Refresh): string;
-  readRefresh(token: string): Refresh | undefined;
+  refresh(userId: string, session: TokenSession): Promise<string>;
+  readRefresh(token: string): Promise<Refresh | undefined>;
   readonly cache: Cache;
 }
 
 const VERIFIED_BYTES = 4 * 1024 * 1024;
-const REFRESH = /^([\w-]{22})\.([\w-]{22})\.(\d{1,9})\.([\w-]{43})$/;
+const REFRESH = 'annals:chat:refresh';
+
+const secondsOf = (ms: number) => Math.floor(ms / 1000);
 
 export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: TokenPorts): Tokens {
   const verified = new LRUCache<string, Bearer & { readonly exp: number }>({
@@ -57,19 +61,16 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
     const claims = await signed.read(token);
     if (!claims) return undefined;
     const { sub, sid, exp } = claims;
-    // One-time links are signed with the same key but have no session.
+    // Other tokens are signed with the same key, but only these name a session as `sid`.
     if (typeof sub !== 'string' || typeof sid !== 'string') return undefined;
     const bearer = { userId: sub, sessionId: sid, exp };
     verified.set(token, bearer);
     return bearer;
   }
 
-  const mac = ({ userId, sessionId, generation }: Refresh) =>
-    derivation.secret('chat.refresh', userId, sessionId, String(generation)).toString('base64url');
-
   return {
-    access({ id, userName, isAdmin }, { id: sid, generation }, at) {
-      const iat = Math.floor(at / 1000);
+    access({ id, userName, isAdmin }, { id: sid, generation, lastUsedAt }) {
+      const iat = secondsOf(lastUsedAt);
       return signed.sign({
         sub: id,
         sid,
@@ -77,7 +78,7 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
         role: isAdmin ? 'admin' : 'user',
         iat,
         exp: iat + jwtExpirySeconds,
-        jti: derivation.id('chat.access', sid, String(generation), String(at)),
+        jti: derivation.id('chat.access', sid, String(generation), String(lastUsedAt)),
       });
     },
 
@@ -86,19 +87,25 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
       return found && clock.now() < found.exp * 1000 ? found : undefined;
     },
 
-    refresh: (refresh) => `${refresh.userId}.${refresh.sessionId}.${refresh.generation}.${mac(refresh)}`,
+    refresh: (sub, { id: jti, generation, lastUsedAt, expiresAt }) =>
+      signed.sign({ aud: REFRESH, sub, jti, generation, iat: secondsOf(lastUsedAt), exp: secondsOf(expiresAt) }),
 
-    readRefresh(token) {
-      const [, userId = '', sessionId = '', number = '', presented = ''] = REFRESH.exec(token) ?? [];
-      const refresh = { userId, sessionId, generation: Number(number) };
-      const expected = Buffer.from(mac(refresh));
-      return presented.length === expected.length && timingSafeEqual(Buffer.from(presented), expected)
-        ? refresh
-        : undefined;
+    async readRefresh(token) {
+      const claims = await signed.read(token);
+      if (claims?.aud !== REFRESH) return undefined;
+      const { sub: userId, jti: sessionId, generation } = claims as unknown as RefreshClaims;
+      return { userId, sessionId, generation };
     },
 
     cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize },
   };
+}
+
+/** As signed by `refresh`. */
+interface RefreshClaims {
+  readonly sub: string;
+  readonly jti: string;
+  readonly generation: number;
 }
 
 export interface Caller {

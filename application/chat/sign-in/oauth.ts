@@ -1,10 +1,10 @@
 /** Sign-in through OAuth providers, with PKCE and a state that is valid once. */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { oauthStream } from '../../../domain/chat/oauth.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile } from '../../ports/index.js';
+import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
 import { oauthAggregate } from '../aggregates.js';
 import { notInvited, type SignIn } from './open-session.js';
 import type { SignedIn, SignInOrigin } from './sessions.js';
@@ -12,6 +12,7 @@ import type { SignedIn, SignInOrigin } from './sessions.js';
 export interface OAuthPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'logger'> {
   readonly providers: readonly OAuthProvider[];
   readonly client: OAuthClient;
+  readonly signed: SignedTokens;
   readonly log: Pick<EventLog, 'retain'>;
   readonly signIn: SignIn;
 }
@@ -38,52 +39,32 @@ export interface OAuthFailure {
 }
 
 const STATE_BYTES = 32;
-const STATE_MS = 600_000;
+const STATE_SECONDS = 600;
 /** Seconds a used state is remembered: until it has expired, plus a day for clock skew. */
-const SPENT_SECONDS = STATE_MS / 1000 + 86_400;
-const STATE = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/;
+const SPENT_SECONDS = STATE_SECONDS + 86_400;
 
 export type OAuth = ReturnType<typeof createOAuth>;
 
 export function createOAuth(ports: OAuthPorts) {
-  const { providers, client, handle, log, signIn, derivation, clock, logger } = ports;
+  const { providers, client, handle, log, signIn, signed, derivation, clock, logger } = ports;
 
-  const computeMac = (provider: string, ip: string, random: string, at: string) =>
-    derivation.secret('chat.oauth-state', provider, ip, random, at).toString('base64url');
+  const audienceOf = (provider: OAuthProvider) => `annals:chat:oauth:${provider.id}`;
+  const subjectOf = (ip: string) => derivation.id('chat.oauth-address', ip);
   const verifierOf = (state: string) => derivation.secret('chat.oauth-verifier', state).toString('base64url');
-  const challengeOf = (state: string) => createHash('sha256').update(verifierOf(state)).digest('base64url');
 
-  /** Stateless: the state itself holds its provider, network address and time, signed. */
-  function newState(provider: string, ip: string): string {
-    const [random, at] = [randomBytes(STATE_BYTES).toString('base64url'), String(clock.now())];
-    return `${random}.${at}.${computeMac(provider, ip, random, at)}`;
+  /** Redirects to the provider. The state is a token, so that every node can verify it. */
+  async function authorizationUrl(provider: OAuthProvider, { ip }: Pick<SignInOrigin, 'ip'>): Promise<string> {
+    const iat = Math.floor(clock.now() / 1000);
+    const jti = randomBytes(STATE_BYTES).toString('base64url');
+    const claims = { aud: audienceOf(provider), sub: subjectOf(ip), jti, iat, exp: iat + STATE_SECONDS };
+    const state = await signed.sign(claims);
+    return client.authorizationUrl(provider, state, verifierOf(state));
   }
 
-  function isValidState(state: string, provider: string, ip: string): boolean {
-    const [, random = '', at = '', presentedMac = ''] = STATE.exec(state) ?? [];
-    const age = clock.now() - Number(at);
-    const isRight = timingSafeEqual(
-      Buffer.from(presentedMac.padEnd(43)),
-      Buffer.from(computeMac(provider, ip, random, at)),
-    );
-    return isRight && age >= -STATE_MS && age < STATE_MS;
-  }
-
-  function authorizationUrl(provider: OAuthProvider, { ip }: Pick<SignInOrigin, 'ip'>): string {
-    const state = newState(provider.id, ip);
-    const url = new URL(provider.authorizationUrl);
-    const params = {
-      ...provider.authorizationParams,
-      response_type: 'code',
-      client_id: provider.clientId,
-      redirect_uri: provider.redirectUri,
-      ...(provider.scopes && { scope: provider.scopes }),
-      state,
-      code_challenge: challengeOf(state),
-      code_challenge_method: 'S256',
-    };
-    for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
-    return url.href;
+  async function isValidState(state: string, provider: OAuthProvider, ip: string): Promise<boolean> {
+    const claims = await signed.read(state);
+    if (claims?.aud !== audienceOf(provider) || claims.sub !== subjectOf(ip)) return false;
+    return clock.now() < claims.exp * 1000;
   }
 
   /** Signs in by the email that the provider has verified. */
@@ -93,7 +74,7 @@ export function createOAuth(ports: OAuthPorts) {
     from: SignInOrigin,
     context: CommandContext,
   ): Promise<SignedIn | OAuthFailure> {
-    if (state === undefined || !isValidState(state, provider.id, from.ip))
+    if (state === undefined || !(await isValidState(state, provider, from.ip)))
       return { failure: 'invalid_state', isForged: true };
     const stateId = derivation.id('chat.oauth', state);
     const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };

@@ -4,7 +4,7 @@ import { badEmail } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Outcome } from '../command-result.js';
-import type { Join } from '../people/join.js';
+import type { Join } from '../people/users.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './links.js';
 import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
@@ -31,9 +31,7 @@ export function createSignIn(ports: SignInPorts) {
     if (known) return known;
     if (isInviteRequired) return notInvited;
     if (!isEmail(email)) return badEmail;
-    const name = userName === undefined ? {} : { userName };
-    const intention = { type: 'AdmitUser' as const, email, isAdmin: false, how: 'sign-in' as const };
-    const result = await join({ ...intention, ...name }, context);
+    const result = await join({ how: 'sign-in', isAdmin: false, email, userName }, context);
     return isRejection(result) ? result : result.user;
   }
 
@@ -66,5 +64,5 @@ export function createSignIn(ports: SignInPorts) {
     return sessions.open(user, from, next('open-session', context), { mailed: true });
   }
 
-  return { findOrCreateUser, signInWithEmail, signInWithLink };
+  return { signInWithEmail, signInWithLink };
 }

@@ -1,24 +1,30 @@
 /** Use cases on sessions: open, refresh, end, list. */
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { type SessionSecret, sessionStream } from '../../../domain/chat/events/sign-in.js';
 import type { User } from '../../../domain/chat/roster.js';
 import {
   activeSessions,
   findSession,
+  isRejection,
   SESSION_EVENTS,
-  type Session,
   type SessionEvent,
-  type SessionsState,
-  sessionEnded,
-  sessionStream,
-} from '../../../domain/chat/session.js';
-import { isRejection, truncate } from '../../../domain/shared/index.js';
+  sessionEndedOf,
+  truncate,
+} from '../../../domain/shared/index.js';
 import type { Handled, KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
 import type { CommandResult, Outcome } from '../command-result.js';
-import { type Caller, type ChatPorts, type Tokens, unauthorized } from './authenticate.js';
+import {
+  type Caller,
+  type ChatPorts,
+  type Session,
+  type TokenSession,
+  type Tokens,
+  unauthorized,
+} from './authenticate.js';
 
 export interface SessionPorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
@@ -38,7 +44,6 @@ export interface SignInOrigin {
 }
 
 interface OpenOptions {
-  readonly alone?: boolean;
   readonly mailed?: boolean;
   readonly recheck?: () => Promise<boolean>;
 }
@@ -51,7 +56,7 @@ export interface SignedIn {
   readonly tokenType: 'Bearer';
 }
 
-export interface SessionView extends Omit<Session, 'generation'> {
+export interface SessionView extends Omit<Session, 'generation' | 'secret'>, SessionSecret {
   readonly isCurrentSession: boolean;
 }
 
@@ -61,10 +66,9 @@ export interface SessionSelection {
   readonly refreshToken?: string;
 }
 
-type OpenedEvent = Extract<SessionEvent, { type: 'SessionOpened' | 'SessionRefreshed' }>;
-
 const DAY_SECONDS = 86_400;
 const MAX_USER_AGENT = 256;
+const sessionEnded = sessionEndedOf('chat');
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -84,41 +88,40 @@ export function createSessions(ports: SessionPorts) {
 
   async function issueTokens(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
-    session: Pick<Session, 'id' | 'generation'>,
-    at: number,
+    session: TokenSession,
   ): Promise<SignedIn> {
-    const accessToken = await tokens.access(user, session, at);
-    const { id: sessionId, generation } = session;
-    const refreshToken = tokens.refresh({ userId: user.id, sessionId, generation });
+    const accessToken = await tokens.access(user, session);
+    const refreshToken = await tokens.refresh(user.id, session);
     return { accessToken, refreshToken, exp: jwtExpirySeconds, tokenType: 'Bearer' };
   }
 
   /**
    * Opens a session for an authenticated user.
    *
-   * `alone` ends all other sessions. `mailed` (sign-in by an emailed link) is exempt from the quota: such links are
-   * few, and the thief of a session could otherwise lock out its owner by refreshing at the limit. `recheck` runs once
-   * the session is open; if it resolves false, the session is ended again.
+   * `mailed` (sign-in by an emailed link) is exempt from the quota: such links are few, and the thief of a session
+   * could otherwise lock out its owner by refreshing at the limit. `recheck` runs once the session is open; if it
+   * resolves false, the session is ended again.
    */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<SignInOrigin, 'network'>,
     context: CommandContext,
-    { alone = false, mailed = false, recheck = async () => true }: OpenOptions = {},
+    { mailed = false, recheck = async () => true }: OpenOptions = {},
   ): Outcome<SignedIn> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
     const now = clock.now();
-    const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
-    const from = { ip, userAgent: truncate(userAgent, MAX_USER_AGENT) };
-    const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
+    const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions };
+    const secret = { ip, userAgent: truncate(userAgent, MAX_USER_AGENT) };
+    const command = { type: 'OpenSession' as const, userId, ...session, secret, now };
     const { quota: _, ...free } = { ...context, actor: userId };
     const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
     const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
     if (isRejection(outcome)) return outcome;
-    const at = findOpenedEvent(outcome)?.data.lastUsedAt ?? now;
-    const body = await issueTokens(user, { id: sessionId, generation: 0 }, at);
+    // A repetition finds no event if the stream has dropped it.
+    const fresh = { id: sessionId, generation: 0, lastUsedAt: now, expiresAt: command.expiresAt };
+    const body = await issueTokens(user, findOpened(outcome) ?? fresh);
     if (await recheck()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
@@ -127,7 +130,7 @@ export function createSessions(ports: SessionPorts) {
   }
 
   async function refresh(refreshToken: string, context: CommandContext): Outcome<SignedIn> {
-    const presented = tokens.readRefresh(refreshToken);
+    const presented = await tokens.readRefresh(refreshToken);
     if (!presented) return sessionEnded;
     const { userId, sessionId } = presented;
     const user = await admission.user({ id: userId });
@@ -138,14 +141,10 @@ export function createSessions(ports: SessionPorts) {
     const stream = sessionStream(userId);
     const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
     if (isRejection(outcome)) return outcome;
-    const refreshed = findOpenedEvent(outcome)?.data;
-    const generation = refreshed?.generation ?? findSession(await outcome.state(), sessionId, now)?.generation;
-    if (generation === undefined) return sessionEnded;
-    const session = { id: sessionId, generation };
-    return {
-      body: await issueTokens(user, session, refreshed?.lastUsedAt ?? now),
-      position: outcome.position,
-    };
+    // No event: another tab has refreshed the session just now.
+    const session = findOpened(outcome) ?? findSession(await outcome.state(), sessionId, now);
+    if (!session) return sessionEnded;
+    return { body: await issueTokens(user, session), position: outcome.position };
   }
 
   async function logout(
@@ -153,7 +152,7 @@ export function createSessions(ports: SessionPorts) {
     refreshToken: string | undefined,
     context: CommandContext,
   ): Outcome<object> {
-    const target = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
+    const target = refreshToken === undefined ? { userId, sessionId } : await tokens.readRefresh(refreshToken);
     if (target?.userId !== userId) return unauthorized;
     const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
     const outcome = await handle(sessionAggregate, sessionStream(userId), { ...end, reason: 'logout' }, context);
@@ -170,7 +169,7 @@ export function createSessions(ports: SessionPorts) {
     { sessionId: one, refreshToken }: SessionSelection,
     context: CommandContext,
   ): Outcome<object> {
-    const exempt = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
+    const exempt = refreshToken === undefined ? { userId, sessionId } : await tokens.readRefresh(refreshToken);
     if (exempt?.userId !== userId) return unauthorized;
     const about = { userId, reason: 'revoked' as const, now: clock.now() };
     const command =
@@ -199,15 +198,22 @@ export function createSessions(ports: SessionPorts) {
     const { state, position } = await admission.load(sessionAggregate, sessionStream(userId), seen);
     const sessions = activeSessions(state, clock.now())
       .toReversed()
-      .map(({ generation: _, ...session }) => ({ ...session, isCurrentSession: session.id === sessionId }));
+      .map(({ generation: _, secret, ...session }) => ({
+        ...session,
+        ...secret,
+        isCurrentSession: session.id === sessionId,
+      }));
     return { body: { sessions }, position };
   }
 
   return { open, refresh, logout, findLogoutResult, revoke, endAll, list };
 }
 
-const findOpenedEvent = ({ events }: Handled<SessionsState, SessionEvent>) =>
-  events.find((event): event is OpenedEvent => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
+/** The session that a command has opened or refreshed. */
+function findOpened({ events }: { readonly events: readonly SessionEvent<SessionSecret>[] }): TokenSession | undefined {
+  for (const event of events) if (event.type !== 'SessionEnded') return { ...event.data, id: event.data.sessionId };
+  return undefined;
+}
 
 const logoutResult = ({ position }: Handled<unknown>) => ({
   body: { success: true, message: 'Signed out' },

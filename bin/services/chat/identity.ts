@@ -12,18 +12,17 @@ import { createLinkLimit } from '../../../adapters/http/server/link-request.js';
 import { healthRoute, type Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
+import { providersOf } from '../../../adapters/outbound/oauth/providers.js';
 import { publicUrl } from '../../../adapters/platform/process/format-url.js';
 import { createAudit, preserveActs } from '../../../application/chat/admin/audit-log.js';
-import { createAddUser, inviteReaction } from '../../../application/chat/people/add-user.js';
+import { createAddUser, createInitialAdmin, inviteReaction } from '../../../application/chat/people/add-user.js';
 import { erasureReaction } from '../../../application/chat/people/erase-user.js';
-import { createInitialAdmin, createJoin } from '../../../application/chat/people/join.js';
-import { createUsers } from '../../../application/chat/people/users.js';
+import { createJoin, createUsers } from '../../../application/chat/people/users.js';
 import { createAuthentication, createTokens } from '../../../application/chat/sign-in/authenticate.js';
 import { createLinks, mailReaction, type Templates } from '../../../application/chat/sign-in/links.js';
 import { createOAuth } from '../../../application/chat/sign-in/oauth.js';
 import { createSignIn } from '../../../application/chat/sign-in/open-session.js';
-import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
-import { createPasswords } from '../../../application/chat/sign-in/password-store.js';
+import { createPasswordSignIn, createPasswords } from '../../../application/chat/sign-in/passwords.js';
 import { createSessions, departureReaction } from '../../../application/chat/sign-in/sessions.js';
 import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -33,7 +32,6 @@ import { linksSubjectOf } from '../../../domain/chat/events/sign-in.js';
 import type { ServiceContext } from '../../node/service.js';
 import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';
-import { providersOf } from './providers.js';
 
 /** Window of the limit on OAuth sign-ins. */
 const WINDOW_MS = 15 * 60_000;
@@ -89,7 +87,7 @@ export function connectIdentity(context: IdentityContext) {
   const guards = createAuthGuards(admission);
 
   const appUrl = publicUrl(values['auth.appUrl'] ?? values['chat.appUrl'], url);
-  const providers = providersOf(values, appUrl);
+  const providers = providersOf(values, (id) => `${appUrl().replace(/\/$/, '')}/auth/oauth/${id}/callback`);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
   const linksPerNetwork = createLinkLimit();

@@ -1,5 +1,15 @@
 /** Events of signing in: passwords, emailed one-time links, OAuth, sessions. */
-import { count, event, id, linkEvents, object, text, time } from '../../shared/index.js';
+import {
+  event,
+  id,
+  linkEvents,
+  object,
+  sessionEnd,
+  sessionFields,
+  sessionStreamOf,
+  text,
+  time,
+} from '../../shared/index.js';
 import { userSubject } from './roster.js';
 
 const passwordEvents = {
@@ -27,31 +37,21 @@ const oauthEvents = {
   OAuthReturned: event(object({ stateId: id, provider: id, returnedAt: time })),
 } as const;
 
-/** Holds no token: the refresh token is derived from session, generation and the installation's key. */
-const session = object({
-  userId: id,
-  sessionId: id,
-  generation: count,
-  createdAt: time,
-  lastUsedAt: time,
-  expiresAt: time,
-  secret: object({ ip: text, userAgent: text }),
-});
-
+/** Holds no token: tokens are derived from session, generation and the installation's key. */
+const session = object({ ...sessionFields, secret: object({ ip: text, userAgent: text }) });
 const sealed = { subject: userSubject, erased: { ip: '', userAgent: '' } };
 
-/** Each event holds its whole session, so older ones may be dropped. */
+export interface SessionSecret {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+export const sessionStream = (userId: string): string => sessionStreamOf('chat', userId);
+
 const sessionEvents = {
   SessionOpened: event(session, { sealed }),
   SessionRefreshed: event(session, { sealed }),
-  SessionEnded: event(
-    object({
-      userId: id,
-      sessionId: id,
-      reason: { enum: ['logout', 'revoked', 'superseded', 'reused', 'password', 'removed'] },
-      endedAt: time,
-    }),
-  ),
+  SessionEnded: event(sessionEnd),
 } as const;
 
 export const signInEvents = {

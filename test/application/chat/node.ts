@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { createThreadSummaries } from '../../../application/chat/messages/thread-summaries.js';
-import { createJoin } from '../../../application/chat/people/join.js';
+import { createJoin } from '../../../application/chat/people/users.js';
 import { type Caller, createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createAggregateStore } from '../../../application/command/index.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
@@ -102,8 +102,7 @@ export async function startChatNode(
     },
     /** Adds a new user. */
     async join(name: string, isAdmin = false): Promise<Caller> {
-      const intention = { type: 'AdmitUser' as const, isAdmin, how: 'sign-in' as const };
-      const { user } = accepted(await join({ ...intention, email: `${name}@example.org` }, context()));
+      const { user } = accepted(await join({ how: 'sign-in', isAdmin, email: `${name}@example.org` }, context()));
       return { userId: user.id, userName: user.userName, isAdmin, sessionId: '' };
     },
     async stop() {

@@ -1,7 +1,7 @@
 /** Combinations of chat settings that are rejected. */
 import { expect } from 'chai';
 import { chatRules, chatSettings } from '../../../application/chat/settings.js';
-import { oauthRules } from '../../../application/chat/sign-in/oauth-settings.js';
+import { oauthRules } from '../../../application/config/oauth-settings.js';
 
 const rules = chatRules((host) => host === '127.0.0.1');
 type Values = Parameters<(typeof rules)[number]>[0];

@@ -2,17 +2,18 @@
 import { expect } from 'chai';
 import { catalog, loginsSubject, siteSubject, visitorSubject } from '../../../domain/analytics/catalog.js';
 import { hitsCollected, type Payload, parseVisit } from '../../../domain/analytics/hit.js';
-import { login, SESSION_MS } from '../../../domain/analytics/login.js';
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
 import { oneTimeLinks } from '../../../domain/shared/one-time-links.js';
+import { sessions } from '../../../domain/shared/sessions.js';
 import { changeSite, deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const ADA = { addressId: 'ada' };
 const NOON = Date.UTC(2026, 10, 22, 12);
+const SESSION = { userId: 'ada', sessionId: 's', now: NOON };
 const LINK = { ...ADA, purpose: 'sign-in', linkId: 'l', now: NOON };
 const allowed = ['plan', 'seats', 'trial'];
 const payload: Payload = {
@@ -53,10 +54,10 @@ describe('the event catalog of analytics', () => {
         { type: 'RecordMail', isSent: true, ...LINK },
         { type: 'SpendLink', ...LINK },
       ]).events,
-      ...specOf(login).run([
-        { type: 'OpenSession', sessionId: 's', email: 'ada@example.com', ...ADA, now: NOON },
-        { type: 'RenewSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS - 1 },
-        { type: 'EndSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS },
+      ...specOf(sessions<{ readonly email: string }>('analytics')).run([
+        { type: 'OpenSession', expiresAt: NOON + 1000, most: 3, secret: { email: 'ada@example.com' }, ...SESSION },
+        { type: 'RefreshSession', generation: 0, expiresAt: NOON + 2000, ...SESSION },
+        { type: 'EndSession', reason: 'logout', ...SESSION },
       ]).events,
     ],
     subjectOf: ({ expiresAt }) =>

@@ -4,6 +4,7 @@ import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation, request } from '../../../domain/chat/conversation.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/events/channels.js';
+import type { SessionSecret } from '../../../domain/chat/events/sign-in.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { oauth } from '../../../domain/chat/oauth.js';
@@ -11,9 +12,9 @@ import { password } from '../../../domain/chat/password.js';
 import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server-settings.js';
-import { session } from '../../../domain/chat/session.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { oneTimeLinks } from '../../../domain/shared/one-time-links.js';
+import { sessions } from '../../../domain/shared/sessions.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import {
   asUser,
@@ -77,7 +78,7 @@ const emitted: readonly DomainEvent[] = [
     ],
     [admin('ada')],
   ).events,
-  ...specOf(session).run([
+  ...specOf(sessions<SessionSecret>('chat')).run([
     open('one'),
     refresh('one', 0, NOON + MINUTE),
     { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },

@@ -4,8 +4,7 @@ import { eventsRoute } from '../../../adapters/http/chat/events.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { chatAudience } from '../../../application/chat/audience/audience.js';
-import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
-import type { Session } from '../../../domain/chat/session.js';
+import type { Authentication, Session } from '../../../application/chat/sign-in/authenticate.js';
 import { head, record, types } from '../../support/toy-service.js';
 
 const chat = chatAudience(() => null);

@@ -9,6 +9,10 @@ import { away, back, granted, locationOf, type Provider, startProvider } from '.
 
 const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };
 
+/** The claims of a state, unverified. */
+const claimsOf = (state: string): { readonly jti: string; readonly exp: number } =>
+  JSON.parse(Buffer.from(state.split('.')[1]!, 'base64url').toString());
+
 describe('OAuth sign-in', function () {
   this.timeout(60_000);
   let one: Provider;
@@ -76,7 +80,7 @@ describe('OAuth sign-in', function () {
       code_challenge_method: 'S256',
       prompt: 'login',
     });
-    expect(Buffer.from(query.state!.split('.')[0]!, 'base64url')).to.have.length(32);
+    expect(Buffer.from(claimsOf(query.state!).jti, 'base64url')).to.have.length(32);
     expect(query.state).not.to.equal(second.searchParams.get('state'));
     expect(query.code_challenge).not.to.equal(second.searchParams.get('code_challenge'));
     const github = await away(base, 'github', browser());
@@ -134,15 +138,18 @@ describe('OAuth sign-in', function () {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
     const state = answer.get('state')!;
-    const [random, at, mac] = state.split('.');
-    const other_ = String.fromCharCode(random!.charCodeAt(0) ^ 1);
+    const [header, payload, signature] = state.split('.');
+    const withClaims = (changed: object) =>
+      `${header}.${Buffer.from(JSON.stringify({ ...claimsOf(state), ...changed })).toString('base64url')}.${signature}`;
+    const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
     const forged = [
       undefined,
       '',
       'x',
-      `${other_}${random!.slice(1)}.${at}.${mac}`,
-      `${random}.${Number(at) + 1}.${mac}`,
-      `${random}.${at}.${'A'.repeat(43)}`,
+      withClaims({ jti: 'x'.repeat(43) }),
+      withClaims({ exp: claimsOf(state).exp + 1 }),
+      `${header}.${payload}.${'A'.repeat(43)}`,
+      `${unsigned}.${payload}.`,
     ];
     for (const each of forged) {
       const query = new URLSearchParams(answer);
@@ -167,7 +174,7 @@ describe('OAuth sign-in', function () {
     const challenge = authorization.searchParams.get('code_challenge')!;
     for (const seen of [
       authorization.searchParams.get('state')!,
-      authorization.searchParams.get('state')!.split('.')[0]!,
+      claimsOf(authorization.searchParams.get('state')!).jti,
     ])
       expect(createHash('sha256').update(seen).digest('base64url')).not.to.equal(challenge);
   });

@@ -128,13 +128,18 @@ describe('sessions of the chat', function () {
 
   it('reject invalid refresh tokens', async () => {
     const { refreshToken } = await devLogin(base, email('forged'));
-    const parts = refreshToken.split('.');
-    const ahead = [...parts.slice(0, 2), '1', parts[3]].join('.');
-    const forged = [...parts.slice(0, 3), `${parts[3]?.slice(1)}${parts[3]?.[0] === 'A' ? 'B' : 'A'}`].join('.');
-    for (const each of ['', 'x', ahead, forged, `${refreshToken}x`, refreshToken.slice(0, -1)])
+    const { token: accessToken } = await devLogin(base, email('forged'));
+    const [header, payload, signature] = refreshToken.split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const altered = Buffer.from(JSON.stringify({ ...claims, generation: 1 })).toString('base64url');
+    const ahead = `${header}.${altered}.${signature}`;
+    const forged = `${header}.${payload}.${signature.slice(1)}${signature[0] === 'A' ? 'B' : 'A'}`;
+    for (const each of ['', 'x', ahead, forged, accessToken, `${refreshToken}x`, refreshToken.slice(0, -1)])
       expect((await refresh(each)).status, each).to.equal(401);
     for (const body of [{}, { refreshToken: 1 }])
       expect((await ask(base, 'POST', '/auth/refresh', { body })).status).to.equal(400);
+    // Nor is a refresh token an access token.
+    expect((await ask(base, 'GET', '/auth/me', { token: refreshToken })).status).to.equal(401);
   });
 
   it('are at most three: the fourth sign-in ends the oldest', async () => {

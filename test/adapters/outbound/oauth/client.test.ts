@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createOAuthClient } from '../../../../adapters/outbound/oauth/client.js';
-import { PRESETS } from '../../../../adapters/outbound/oauth/presets.js';
+import { PRESETS } from '../../../../adapters/outbound/oauth/providers.js';
 import type { OAuthProvider } from '../../../../application/ports/identity.js';
 import { granted, type Provider, startProvider } from '../../../support/oauth-provider.js';
 

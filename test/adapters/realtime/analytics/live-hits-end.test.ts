@@ -70,7 +70,7 @@ describe('live view of hits, ending and resuming', () => {
 
   it('continues while its session is renewed', () => {
     const [one, two] = [look({ sessionId: 'one' }), look({ sessionId: 'two' })];
-    live.publish(event(1n, 'SessionRenewed', { sessionId: 'one', expiresAt: time.now() + 2 * HOUR }));
+    live.publish(event(1n, 'SessionRefreshed', { sessionId: 'one', expiresAt: time.now() + 2 * HOUR }));
     time.pass(HOUR);
     expect([one.ended, two.ended]).to.deep.equal([undefined, 'over']);
     time.pass(HOUR);
@@ -129,7 +129,7 @@ describe('live view of hits, ending and resuming', () => {
 
   it('advances its cursor with events that are not live hits', () => {
     const client = look({});
-    live.publish(event(7n, 'SessionRenewed', { sessionId: 'one', expiresAt: 1 }));
+    live.publish(event(7n, 'SessionRefreshed', { sessionId: 'one', expiresAt: 1 }));
     expect(look({}).cursor()).to.equal(7n);
     const past = hits(8n);
     time.pass(LIVE_WINDOW_MS + 1);

@@ -105,7 +105,7 @@ const channelsCommand: fc.Arbitrary<ChannelsCommand> = fc.oneof(
 function withoutDuplicateIds<Command extends { readonly type: string }>(commands: readonly Command[]) {
   const made = new Set<string>();
   return commands.filter((command) => {
-    if (!['RegisterUser', 'CreateChannel', 'CreateWebhook'].includes(command.type)) return true;
+    if (!['AddUser', 'CreateChannel', 'CreateWebhook'].includes(command.type)) return true;
     const { type, userId, webhookId, channelId } = command as Command & { readonly [id: string]: string };
     const id = `${type} ${userId ?? webhookId ?? channelId}`;
     return !made.has(id) && made.add(id);

@@ -6,9 +6,10 @@ import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js
 import { rosterAggregate, sessionAggregate } from '../../../../application/chat/aggregates.js';
 import { createAuthentication, createTokens } from '../../../../application/chat/sign-in/authenticate.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
+import { type SessionSecret, sessionStream } from '../../../../domain/chat/events/sign-in.js';
 import { ROSTER, type RosterCommand } from '../../../../domain/chat/roster.js';
-import { type SessionCommand, sessionStream } from '../../../../domain/chat/session.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
+import type { SessionCommand } from '../../../../domain/shared/sessions.js';
 import { NOON, newcomer, open } from '../../../support/chat-user-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
@@ -23,17 +24,17 @@ async function twoNodes() {
   const signed = createSignedTokens(randomBytes(32));
   const tokens = createTokens({ signed, derivation, clock, jwtExpirySeconds: 900 });
   const admission = createAuthentication({ aggregates: other.aggregates, tokens, clock, feedPosition: () => 0n });
-  const run = async (command: SessionCommand) => {
+  const run = async (command: SessionCommand<SessionSecret>) => {
     const done = await one.handle(sessionAggregate, sessionStream('ada'), command, context(randomUUID()));
     if (isRejection(done)) throw new Error(done.rejected);
     return done;
   };
   await one.vault.create('chat.user-ada');
-  const admit: RosterCommand = { type: 'AdmitUser', isAdmin: true, how: 'initial', ...newcomer('ada') };
+  const admit: RosterCommand = { type: 'AddUser', isAdmin: true, how: 'initial', ...newcomer('ada') };
   await one.handle(rosterAggregate, ROSTER, admit, context(randomUUID()));
   const sign = async (sessionId: string) => {
     await run(open(sessionId));
-    return tokens.access(ada, { id: sessionId, generation: 0 }, NOON);
+    return tokens.access(ada, { id: sessionId, generation: 0, lastUsedAt: NOON, expiresAt: NOON + 900_000 });
   };
   return { one, admission, sign, run };
 }

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { networkOf } from '../../../../adapters/http/server/client-network.js';
-import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
+import { createPasswordSignIn } from '../../../../application/chat/sign-in/passwords.js';
 import type { AuditEvent } from '../../../../domain/chat/audit-log.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';

@@ -1,6 +1,6 @@
 /** An admin who loses the role while a password is hashed can no longer reset it. */
 import { expect } from 'chai';
-import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
+import { createPasswordSignIn } from '../../../../application/chat/sign-in/passwords.js';
 import { notAdmin } from '../../../../domain/chat/roster.js';
 import { context } from '../../../support/toy-service.js';
 

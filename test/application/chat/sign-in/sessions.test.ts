@@ -6,7 +6,8 @@ import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js
 import { createAuthentication, createTokens } from '../../../../application/chat/sign-in/authenticate.js';
 import { createSessions } from '../../../../application/chat/sign-in/sessions.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
-import { SESSION_EVENTS, sessionStream } from '../../../../domain/chat/session.js';
+import { sessionStream } from '../../../../domain/chat/events/sign-in.js';
+import { SESSION_EVENTS } from '../../../../domain/shared/sessions.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
 

@@ -1,10 +1,10 @@
 /** Session rules: at most three, rotating refresh tokens, and 30 seconds of grace for concurrent refreshes. */
 import { expect } from 'chai';
-import { activeSessions, session } from '../../../domain/chat/session.js';
+import { activeSessions, sessions } from '../../../domain/shared/sessions.js';
 import { ended, MINUTE, NOON, open, opened, refresh, refreshed, WEEK } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
-const { given, after } = specOf(session);
+const { given, after } = specOf(sessions('chat'));
 const SECOND = 1000;
 
 describe('the sessions of one user', () => {
@@ -34,10 +34,10 @@ describe('the sessions of one user', () => {
     expect(activeSessions(state, NOON).map(({ id }) => id)).to.deep.equal(['a', 'b']);
   });
 
-  it('end when a password change opens a new one', () => {
+  it('end when the password changes', () => {
     given(opened('a'), opened('b'))
-      .when(open('c', NOON, { alone: true }))
-      .then(ended('a', 'password'), ended('b', 'password'), opened('c'));
+      .when({ type: 'EndSessions', userId: 'ada', reason: 'password', now: NOON })
+      .then(ended('a', 'password'), ended('b', 'password'));
   });
 
   it('rotate their refresh token', () => {

@@ -1,4 +1,5 @@
-/** Public endpoints of well-known OAuth providers. */
+/** Lists the configured OAuth providers, among them presets with the public endpoints of well-known ones. */
+import { customProviders, type OAuthValues, PRESET_IDS } from '../../../application/config/oauth-settings.js';
 import type { OAuthProvider } from '../../../application/ports/index.js';
 
 type Preset = Omit<OAuthProvider, 'id' | 'clientId' | 'clientSecret' | 'redirectUri'>;
@@ -36,3 +37,26 @@ export const PRESETS = {
     scopes: 'read_user email',
   },
 } as const satisfies { readonly [id: string]: Preset };
+
+/**
+ * Presets first, in their order. `callbackOf` returns the redirect URI of a provider without a configured one; it is
+ * called for each redirect, as the address may be known only once the service listens.
+ */
+export function providersOf(values: OAuthValues, callbackOf: (id: string) => string): readonly OAuthProvider[] {
+  const redirectTo = (id: string, configured: string | undefined) => ({
+    get redirectUri() {
+      return configured ?? callbackOf(id);
+    },
+  });
+  const presets = PRESET_IDS.flatMap((id): OAuthProvider[] => {
+    const clientId = values[`oauth.presets.${id}.clientId`];
+    const clientSecret = values[`oauth.presets.${id}.clientSecret`];
+    if (clientId === undefined || clientSecret === undefined) return [];
+    const redirect = redirectTo(id, values[`oauth.presets.${id}.redirectUri`]);
+    return [Object.assign(redirect, { id, ...PRESETS[id], clientId, clientSecret })];
+  });
+  const custom = customProviders(values).map(({ redirectUri, scopes = '', ...provider }) =>
+    Object.assign(redirectTo(provider.id, redirectUri), { ...provider, scopes }),
+  );
+  return [...presets, ...custom];
+}

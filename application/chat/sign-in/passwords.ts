@@ -1,16 +1,64 @@
-/** Password sign-in, registration, and setting a password by link or by an admin. */
+/** Passwords: stored, used to sign in and to register, and set by link or by an admin. */
 
+import { userSubject } from '../../../domain/chat/events/roster.js';
+import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { badLinkOf, isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
-import type { CommandContext } from '../../ports/index.js';
+import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
+import { passwordAggregate } from '../aggregates.js';
 import type { Outcome } from '../command-result.js';
-import type { Join } from '../people/join.js';
+import type { Join } from '../people/users.js';
 import type { ChatPorts } from './authenticate.js';
 import type { Links } from './links.js';
-import type { Passwords, PasswordVersion } from './password-store.js';
 import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
+
+export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'clock'> {
+  readonly vault: Pick<Vault, 'create'>;
+  readonly hashing: PasswordHashing;
+}
+
+export interface PasswordVersion {
+  readonly setAt: Position;
+}
+
+export type Passwords = ReturnType<typeof createPasswords>;
+
+export function createPasswords({ handle, aggregates, vault, hashing, clock }: PasswordPorts) {
+  const loadCurrent = (userId: string) => aggregates.reload(passwordAggregate, userStream(userId));
+
+  return {
+    hash: async (password: string): Promise<Hashed | Rejection> =>
+      isPassword(password) ? hashing.hash(password) : badPassword,
+
+    /** `isFirst`: keeps an existing password. */
+    async set(
+      userId: string,
+      hashed: Hashed,
+      { by, isFirst = false }: { readonly by: string; readonly isFirst?: boolean },
+      context: CommandContext,
+    ): Promise<PasswordVersion | Rejection> {
+      const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
+      const createKey = () => vault.create(userSubject({ userId }));
+      const outcome = await handle(passwordAggregate, userStream(userId), command, context, createKey);
+      return isRejection(outcome) ? outcome : { setAt: outcome.position };
+    },
+
+    isSet: async (userId: string): Promise<boolean> => (await loadCurrent(userId)).state !== undefined,
+
+    /** Verifies a password. Takes the same time for unknown users: their lookup also reads the log. */
+    async verify(userId: string | undefined, password: string): Promise<PasswordVersion | undefined> {
+      const known = userId === undefined ? undefined : await loadCurrent(userId);
+      const isRight = await hashing.matches(password, known?.state);
+      return known && isRight ? { setAt: known.position } : undefined;
+    },
+
+    isCurrent: async (userId: string, { setAt }: PasswordVersion): Promise<boolean> =>
+      (await loadCurrent(userId)).position === setAt,
+  };
+}
 
 export interface PasswordSignInPorts extends Pick<ChatPorts, 'derivation' | 'clock' | 'admission'> {
   readonly join: Join;
@@ -130,7 +178,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
       const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
       return isRejection(set) ? set : undefined;
     };
-    const result = await join({ type: 'RegisterUser', email }, context, setInitialPassword);
+    const result = await join({ how: 'register', isAdmin: false, email }, context, setInitialPassword);
     if (isRejection(result)) return result;
     return sessions.open(result.user, from, next('open-session', context));
   }
@@ -151,7 +199,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
     const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
     if (isRejection(set)) return set;
-    return sessions.open(user, from, context, { alone: true, mailed: true, recheck: recheck(user, set) });
+    const ended = await sessions.endAll(user.id, 'password', next('end-sessions', context));
+    if (isRejection(ended)) return ended;
+    return sessions.open(user, from, context, { mailed: true, recheck: recheck(user, set) });
   }
 
   /** By an admin; ends all sessions of the user. */

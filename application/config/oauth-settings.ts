@@ -1,6 +1,6 @@
-/** Settings of sign-in through OAuth providers. */
-import { readUrl } from '../../../domain/shared/index.js';
-import { integer, type Rule, type Settings, type ValuesOf } from '../../config/setting.js';
+/** Settings of OAuth providers. */
+import { readUrl } from '../../domain/shared/index.js';
+import { integer, type Rule, type Settings, type ValuesOf } from './setting.js';
 
 const idOf = (name: string) =>
   ({
@@ -70,9 +70,9 @@ export interface CustomProvider {
   readonly authorizationParams?: { readonly [name: string]: string };
 }
 
-type Values = ValuesOf<typeof oauthSettings>;
+export type OAuthValues = ValuesOf<typeof oauthSettings>;
 
-export const customProviders = (values: Values) =>
+export const customProviders = (values: OAuthValues) =>
   values['oauth.custom'] as readonly unknown[] as readonly CustomProvider[];
 
 const isHttp = (url: string) => /^https?:$/.test(readUrl(url)?.protocol ?? '');
