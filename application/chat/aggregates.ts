@@ -43,7 +43,7 @@ export const requestAggregate = aggregate(request, { creates: () => true, maxAge
 /** The stream starts with the upload. */
 export const fileAggregate = aggregate(file, {
   creates: ({ type }) => type === 'UploadFile',
-  termination: { rejection: fileNotFound, isEnded: ({ status }) => status === 'discarded' },
+  termination: { rejection: fileNotFound, isEnded: ({ isDiscarded }) => isDiscarded },
 });
 export const presenceAggregate = aggregate(presence, { maxCount: 1 });
 export const auditAggregate = aggregate(audit);

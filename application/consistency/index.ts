@@ -1,4 +1,4 @@
-/** Read-your-writes: waiting until a read model or the live feed has reached a position. */
+/** Reading: waiting until a read model or the live feed has reached a position; pages of rows. */
 export {
   awaitConsistent,
   type Consistency,
@@ -13,3 +13,4 @@ export {
   maxPosition,
   type WritePositions,
 } from './projection-progress.js';
+export { type RowPages, readRowPages } from './row-pages.js';

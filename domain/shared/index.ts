@@ -1,4 +1,4 @@
-/** Building blocks of all services: decider, catalog, schemas, persistent map. */
+/** Building blocks of all services: decider, catalog, schemas, persistent map, media types, texts. */
 export {
   type ActiveBuild,
   activeProjection,
@@ -30,6 +30,7 @@ export {
   type Sealed,
   serviceOf,
 } from './decider.js';
+export { HEAD_BYTES, type MediaType, mediaTypes } from './media-types.js';
 export {
   addressStream,
   badLinkOf,
@@ -68,4 +69,15 @@ export {
   sessionStreamOf,
   sessions,
 } from './sessions.js';
-export { clean, isEmail, isVisible, readUrl, sameText, tidy, tidyEmail, truncate } from './text.js';
+export {
+  clean,
+  extensionOf,
+  isEmail,
+  isVisible,
+  readUrl,
+  sameText,
+  tidy,
+  tidyEmail,
+  tidyFileName,
+  truncate,
+} from './text.js';

@@ -1,4 +1,4 @@
-/** Text functions: normalization, truncation, comparison of secrets, email addresses, URLs. */
+/** Text functions: normalization, truncation, comparison of secrets, email addresses, URLs, file names. */
 
 /** Trims, collapses white space and truncates to `maxLength` code points. */
 export const tidy = (text: string, maxLength: number): string =>
@@ -57,3 +57,21 @@ export function clean(text: string, maxLength: number): string {
     .trim();
   return cleaned.length <= maxLength ? cleaned : [...cleaned].slice(0, maxLength).join('').trim();
 }
+
+const FILE_NAME_LENGTH = 255;
+const EXTENSION = /^(?<base>.*[^.])\.(?<extension>[A-Za-z]{1,8})$/s;
+/** Control characters, lone surrogates, and bidirectional controls that would disguise a name. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** Last part of a path, cleaned for display; undefined when blank or too long. */
+export function tidyFileName(name: string): string | undefined {
+  const last = name
+    .replace(/^.*[/\\]/s, '')
+    .replace(UNSEEN, '')
+    .normalize('NFC')
+    .trim();
+  return last !== '' && [...last].length <= FILE_NAME_LENGTH ? last : undefined;
+}
+
+/** Lower-case extension of a file name; undefined without one or without a base name. */
+export const extensionOf = (name: string): string | undefined => EXTENSION.exec(name)?.groups?.extension?.toLowerCase();

@@ -4,7 +4,7 @@ import type { StartConversation } from '../../domain/chat/conversation.js';
 import { conversationOf } from '../../domain/chat/events/channels.js';
 import type { Content } from '../../domain/chat/events/files.js';
 import { EMPTY_CONTENT, type MessageContent, parentOf } from '../../domain/chat/events/messages.js';
-import type { FileCommand, ReleaseScope } from '../../domain/chat/file.js';
+import type { FileCommand, Upload } from '../../domain/chat/file.js';
 import { type MessageCommand, type MessageEvent, type MessageState, message } from '../../domain/chat/message.js';
 import { type ThreadCommand, type ThreadEvent, type ThreadState, thread } from '../../domain/chat/thread.js';
 import { evolveOf, isRejection } from '../../domain/shared/index.js';
@@ -227,17 +227,19 @@ const content: Content = {
   sealedKey: 'key',
 };
 
-export const upload = (more: More<FileCommand, 'UploadFile'> = {}): FileCommand => ({
+export const upload = (more: Partial<Upload> = {}): FileCommand => ({
   type: 'UploadFile',
-  fileId: FILE,
-  name: PLAN,
-  by: ADA,
-  channelId: null,
-  content,
-  thumbnail: null,
-  sealedName: 'sealed',
-  now: NOON,
-  ...more,
+  upload: {
+    fileId: FILE,
+    name: PLAN,
+    uploadedBy: ADA,
+    uploadedAt: NOON,
+    channelId: null,
+    content,
+    thumbnail: null,
+    secret: { originalName: 'plan.pdf' },
+    ...more,
+  },
 });
 
 export const attach = (messageId: string, more: More<FileCommand, 'AttachFile'> = {}): FileCommand => ({
@@ -248,20 +250,6 @@ export const attach = (messageId: string, more: More<FileCommand, 'AttachFile'> 
   channelId: CHANNEL,
   now: NOON + 1,
   ...more,
-});
-
-export const detach = (messageId: string, now = NOON + 2): FileCommand => ({
-  type: 'DetachFile',
-  fileId: FILE,
-  messageId,
-  now,
-});
-
-export const release = (scope: ReleaseScope, now = NOON + 3): FileCommand => ({
-  type: 'ReleaseFile',
-  fileId: FILE,
-  scope,
-  now,
 });
 
 export const review = (missing: readonly string[], now: number): FileCommand => ({

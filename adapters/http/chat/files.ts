@@ -190,7 +190,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
         416: BAD_RANGE,
       },
       async handle(request, { caller, channelId }) {
-        const image = await files.shownImage(caller, channelId, request.params.filename!, request.ifPosition);
+        const image = await files.image(caller, channelId, request.params.filename!, request.ifPosition);
         if (isRejection(image)) return image;
         return send(request, caller, 'inline', await files.download(image, request.query.size === 'thumb'));
       },

@@ -244,7 +244,6 @@ export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatSta
     FileUploaded: {},
     FileAttached: {},
     FileKept: {},
-    FileDetached: {},
     FileDiscarded: {},
     PasswordSet: {},
     LinkRequested: {},

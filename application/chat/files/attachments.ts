@@ -1,8 +1,7 @@
 /** Checks and attaches uploaded files to messages. */
 
-import { fileSubject } from '../../../domain/chat/events/files.js';
-import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
-import { fileIdOf } from '../../../domain/chat/file-names.js';
+import { fileIdOf, fileSubject } from '../../../domain/chat/events/files.js';
+import type { Attachment, MessageContent } from '../../../domain/chat/events/messages.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext } from '../../ports/index.js';
@@ -21,21 +20,17 @@ export interface AttachTarget {
 export type Attachments = ReturnType<typeof createAttachments>;
 
 export interface AttachmentPorts extends Pick<KernelPorts, 'handle' | 'clock'> {
-  readonly files: Pick<Files, 'file' | 'image' | 'originalNameOf'>;
+  readonly files: Pick<Files, 'file' | 'hasImage' | 'originalNameOf'>;
 }
 
 const unknownUpload = rejection('chat/unknown-upload', 'invalid', 'attachments and images must be uploaded first');
 
 export function createAttachments({ files, handle, clock }: AttachmentPorts) {
-  async function attachment(by: Caller, name: string): Promise<Attachment | undefined> {
-    const found = await files.file(by, name);
+  async function findAttachment(by: Caller, filename: string): Promise<Attachment | undefined> {
+    const found = await files.file(by, filename);
     if ('rejected' in found) return undefined;
     const { contentType, size } = found.content;
-    return { filename: name, originalName: (await files.originalNameOf(found)) ?? name, contentType, size };
-  }
-
-  async function image(channelId: string, name: string): Promise<string | undefined> {
-    return 'rejected' in (await files.image(channelId, name)) ? undefined : name;
+    return { filename, originalName: await files.originalNameOf(found), contentType, size };
   }
 
   return {
@@ -45,13 +40,15 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts) {
       channelId: string,
       { attachments, images }: AttachedFiles,
     ): Promise<AttachedFiles | Rejection> {
-      const names = new Set(attachments.map(({ filename }) => filename));
-      const [attached, pictures] = await Promise.all([
-        Promise.all([...names].map((name) => attachment(by, name))),
-        Promise.all([...new Set(images)].map((name) => image(channelId, name))),
+      const names = [...new Set(attachments.map(({ filename }) => filename))];
+      const imageNames = [...new Set(images)];
+      const [attached, hasImages] = await Promise.all([
+        Promise.all(names.map((name) => findAttachment(by, name))),
+        Promise.all(imageNames.map((name) => files.hasImage(channelId, name))),
       ]);
-      if (!attached.every(isDefined) || !pictures.every(isDefined)) return unknownUpload;
-      return { attachments: attached, images: pictures };
+      return attached.every(isDefined) && !hasImages.includes(false)
+        ? { attachments: attached, images: imageNames }
+        : unknownUpload;
     },
 
     /** Records the attachment before the message is posted, so that readers of the message may read its files. */
@@ -73,8 +70,5 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts) {
 
 const isDefined = <T>(found: T | undefined): found is T => found !== undefined;
 
-export const filesOf = ({ attachments, images }: Partial<AttachedFiles>): readonly string[] => {
-  const { attachments: none, images: nothing } = EMPTY_CONTENT;
-  const names = [...(attachments ?? none).map(({ filename }) => filename), ...(images ?? nothing)];
-  return names.map(fileIdOf).filter(isDefined);
-};
+const filesOf = ({ attachments = [], images = [] }: Partial<AttachedFiles>): readonly string[] =>
+  [...attachments.map(({ filename }) => filename), ...images].map(fileIdOf).filter(isDefined);

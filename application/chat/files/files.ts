@@ -1,10 +1,16 @@
 /** Uploads and downloads of files and images; access is decided from the log's state, never from rows. */
 
-import { type Content, fileSubject } from '../../../domain/chat/events/files.js';
-import { type FileEvent, type FileState, fileNotFound, type Holder } from '../../../domain/chat/file.js';
-import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
+import { type Content, fileIdOf, fileSubject, storedName } from '../../../domain/chat/events/files.js';
+import {
+  type FileEvent,
+  type FileState,
+  fileNotFound,
+  type Holder,
+  type Upload,
+  uploadOf,
+} from '../../../domain/chat/file.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
-import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
+import { extensionOf, isRejection, type Rejection, rejection, tidyFileName } from '../../../domain/shared/index.js';
 import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
@@ -18,8 +24,8 @@ export interface FilePorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'de
   readonly fileStore: FileStore;
 }
 
-/** An upload; `channelId` is the channel or conversation of an image. */
-export interface Upload {
+/** A file that is being uploaded; `channelId` is the channel or conversation of an image. */
+export interface IncomingFile {
   readonly filename: string;
   readonly channelId: string | null;
   readonly content: IncomingBlob | undefined;
@@ -56,7 +62,7 @@ export function createFiles(ports: FilePorts) {
 
   async function upload(
     { userId }: Caller,
-    { filename, channelId, content, thumbnail }: Upload,
+    { filename, channelId, content, thumbnail }: IncomingFile,
     context: CommandContext,
   ) {
     const checked = validateUpload(filename, channelId === null ? 'file' : 'image', content, thumbnail);
@@ -65,25 +71,23 @@ export function createFiles(ports: FilePorts) {
     const fileId = derivation.id('chat.file', context.commandId);
     const subject = fileSubject({ fileId });
     await vault.create(subject);
-    // Without a key the file was discarded; the command is then refused by its stream.
-    const sealSecret = async (secret: object) => (await vault.seal(subject, secret)) ?? ERASED;
     const sealContent = async ({ contentType, from }: Part): Promise<Content> => {
       const { size, sha256, stored, key } = from;
-      return { contentType, size, sha256, stored, sealedKey: await sealSecret({ key: keyText(key) }) };
+      // Without a key the file was discarded; the command is then refused by its stream.
+      const sealedKey = (await vault.seal(subject, { key: keyText(key) })) ?? '-';
+      return { contentType, size, sha256, stored, sealedKey };
     };
     const [main, thumb] = received;
-    const now = clock.now();
-    const command = {
-      type: 'UploadFile' as const,
+    const uploadedAt = clock.now();
+    const about = {
       fileId,
-      name: storedName(now, fileId, extension),
-      by: userId,
+      name: storedName(uploadedAt, fileId, extension),
+      uploadedBy: userId,
+      uploadedAt,
       channelId,
-      content: await sealContent(main),
-      thumbnail: thumb ? await sealContent(thumb) : null,
-      sealedName: await sealSecret({ name: originalName }),
-      now,
     };
+    const contents = { content: await sealContent(main), thumbnail: thumb ? await sealContent(thumb) : null };
+    const command = { type: 'UploadFile' as const, upload: { ...about, ...contents, secret: { originalName } } };
     const commit = async () => {
       for (const { from } of received) await from.keep(fileId);
       // From here on the log may refer to the content, even if the append fails.
@@ -115,50 +119,52 @@ export function createFiles(ports: FilePorts) {
   }
 
   /** A file by its stored name, for its uploader and for those who may see a message it is attached to. */
-  async function file(by: Caller, name: string, seen?: Position): Promise<FileState | Rejection> {
+  async function file(by: Caller, name: string, seen?: Position): Promise<Upload | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
     const stream = fileSubject({ fileId });
-    const mayRead = async (state: FileState) =>
-      isNamed(state, name) && state.channelId === null && (await canSeeAnyHolder(by, state, seen));
+    const findReadable = async (state: FileState) => {
+      const upload = uploadOf(state);
+      if (upload?.name !== name || upload.channelId !== null) return undefined;
+      return (await canSeeAnyHolder(by, upload, state.holders, seen)) ? upload : undefined;
+    };
     const { state } = await admission.load(fileAggregate, stream, seen);
-    if (await mayRead(state)) return state;
+    const found = await findReadable(state);
+    if (found) return found;
     // Another node may have attached it a moment ago: reloads before refusing.
     const { state: now } = await aggregates.reload(fileAggregate, stream);
-    return now !== state && (await mayRead(now)) ? now : fileNotFound;
+    return (now !== state && (await findReadable(now))) || fileNotFound;
   }
 
-  /** An uploaded image of a channel or conversation, whoever uses it. */
-  async function image(channelId: string, name: string, seen?: Position): Promise<FileState | Rejection> {
+  async function findImage(channelId: string, name: string, seen?: Position) {
     const fileId = fileIdOf(name);
-    if (fileId === undefined) return fileNotFound;
+    if (fileId === undefined) return undefined;
     const { state } = await admission.load(fileAggregate, fileSubject({ fileId }), seen);
-    return isNamed(state, name) && state.channelId === channelId ? state : fileNotFound;
+    const upload = uploadOf(state);
+    return upload?.name === name && upload.channelId === channelId ? { upload, holders: state.holders } : undefined;
   }
+
+  /** Whether an image was uploaded to a channel or conversation, whoever uses it. */
+  const hasImage = async (channelId: string, name: string) => (await findImage(channelId, name)) !== undefined;
 
   /** An image for its uploader, and for all who see its channel unless every message with it has been deleted. */
-  async function shownImage(
-    by: Caller,
-    channelId: string,
-    name: string,
-    seen?: Position,
-  ): Promise<FileState | Rejection> {
-    const found = await image(channelId, name, seen);
-    if ('rejected' in found || found.holders.length === 0) return found;
-    return (await canSeeAnyHolder(by, found, seen)) ? found : fileNotFound;
+  async function image(by: Caller, channelId: string, name: string, seen?: Position): Promise<Upload | Rejection> {
+    const { upload, holders } = (await findImage(channelId, name, seen)) ?? {};
+    if (!upload || !holders) return fileNotFound;
+    const isShown = holders.length === 0 || (await canSeeAnyHolder(by, upload, holders, seen));
+    return isShown ? upload : fileNotFound;
   }
 
+  /** Whether the caller uploaded the file or sees a message that has it. Skips channels the caller cannot see. */
   async function canSeeAnyHolder(
     by: Caller,
-    { uploadedBy, holders, name }: FileState,
+    { name, uploadedBy }: Upload,
+    holders: readonly Holder[],
     seen?: Position,
   ): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    // Skips channels the caller cannot see, and checks the uploader's own messages first, however often others have
-    // attached the file.
     const known = new Map<string, boolean>();
-    const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
-    for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
+    for (const holder of holders.toReversed()) {
       const { channelId } = holder;
       const seesPlace = known.get(channelId) ?? (await visibility.canSee(by, channelId, seen));
       known.set(channelId, seesPlace);
@@ -174,36 +180,27 @@ export function createFiles(ports: FilePorts) {
     return images.includes(name) || attachments.some(({ filename }) => filename === name);
   }
 
-  /** Undefined when the key was destroyed. */
-  async function originalNameOf({ name, sealedName, uploadedBy }: FileState): Promise<string | undefined> {
-    const fileId = fileIdOf(name) ?? '';
-    // The names of an erased uploader's files are erased too, even if cached in this process.
+  /** The stored name once the uploader is erased, even if a process still caches the original one. */
+  async function originalNameOf({ name, uploadedBy, secret }: Upload): Promise<string> {
     const { users } = (await admission.roster()).state;
-    if (sealedName === '' || users.get(uploadedBy)?.email === '') return name;
-    const opened = (await vault.open(fileSubject({ fileId }), sealedName)) as { name: string } | undefined;
-    return opened?.name;
+    return users.get(uploadedBy)?.email === '' ? name : secret.originalName || name;
   }
 
   /** Opens the thumbnail if requested and present, else the content. */
-  async function download(state: FileState, isThumb = false): Promise<Download | Rejection> {
-    const { contentType, size, sha256, stored, sealedKey } = (isThumb && state.thumbnail) || state.content;
-    const stream = fileSubject({ fileId: fileIdOf(state.name) ?? '' });
+  async function download(upload: Upload, isThumb = false): Promise<Download | Rejection> {
+    const { contentType, size, sha256, stored, sealedKey } = (isThumb && upload.thumbnail) || upload.content;
+    const stream = fileSubject(upload);
     const key = (await vault.open(stream, sealedKey)) as { key: string } | undefined;
-    const originalName = await originalNameOf(state);
-    if (!key || originalName === undefined) return fileNotFound;
+    if (!key) return fileNotFound;
+    const originalName = await originalNameOf(upload);
     const { position } = await aggregates.load(fileAggregate, stream);
     const blob = { stored, size, key: keyOf(key.key) };
     const read = (from: number, to: number) => sealedFiles.read(blob, from, to);
     return { contentType, size, sha256, originalName, position, read };
   }
 
-  return { upload, file, image, shownImage, download, originalNameOf };
+  return { upload, file, image, hasImage, download, originalNameOf };
 }
-
-const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'active' && name === filename;
-
-/** Placeholder for text that cannot be sealed because its key was destroyed. */
-const ERASED = '-';
 
 interface Part {
   readonly contentType: string;

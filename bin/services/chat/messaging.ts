@@ -14,9 +14,7 @@ import type { Metrics } from '../../../adapters/platform/observability/metrics.j
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
 import { createAttachments } from '../../../application/chat/files/attachments.js';
-import { createMissingBlobCheck } from '../../../application/chat/files/check-missing-blobs.js';
-import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/collect-orphans.js';
-import { maintainFileReferences } from '../../../application/chat/files/file-lifecycle-reaction.js';
+import { createFileLifecycle, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/file-lifecycle.js';
 import { createFiles } from '../../../application/chat/files/files.js';
 import {
   eraseDeletedChannels,
@@ -37,7 +35,7 @@ import type { Authentication } from '../../../application/chat/sign-in/authentic
 import { createWritePositions } from '../../../application/consistency/index.js';
 import type { FileStore } from '../../../application/ports/index.js';
 import { createSealedFiles } from '../../../application/secrets/index.js';
-import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
+import { HEAD_BYTES } from '../../../domain/shared/index.js';
 import { files as fileRows } from '../../../projections/chat/files.js';
 import { conversations as conversationRows, messages as messageRows } from '../../../projections/chat/messages.js';
 import type { Kernel } from '../../node/kernel.js';
@@ -46,15 +44,12 @@ import type { AnnalsValues } from '../../settings.js';
 export const messagingProjections = [messageRows, conversationRows, fileRows];
 
 const GRID_FS = 'chat_bytes';
-const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
 
 /** In MongoDB if it is configured, as other nodes may share it; otherwise in the data directory. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
-  values['mongo.url'] ? createGridFsStore(mongo.models, GRID_FS, clock.now) : createDirectoryStore(directoryOf(values));
-
-/** Location of the file store, for log lines. */
-export const fileStoreName = (values: AnnalsValues): string =>
-  values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
+  values['mongo.url']
+    ? createGridFsStore(mongo.models, GRID_FS, clock.now)
+    : createDirectoryStore(join(resolve(values.dataDir), 'files'));
 
 export interface MessagingContext {
   readonly kernel: Kernel;
@@ -78,6 +73,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     context: kernel.systemContext,
   };
   const files = createFiles(filePorts);
+  const fileLifecycle = createFileLifecycle(filePorts);
   const attachments = createAttachments({ ...filePorts, files });
   const budgets = createFileBudgets();
   for (const budget of Object.values(budgets)) metrics.budget(budget);
@@ -116,16 +112,15 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     reading,
     files,
     encryptedFiles,
-    findMissingFiles: createMissingBlobCheck(filePorts),
     attachments,
     reactions: [
       truncateDeletedMessages(ports),
       completeThreads(ports),
       eraseThreads(ports),
       eraseDeletedChannels(ports),
-      maintainFileReferences(filePorts),
+      fileLifecycle.reaction,
     ],
-    periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(filePorts) }],
+    periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: fileLifecycle.sweep }],
     downloads: budgets.downloads,
     routes: [
       ...channelRoutes(guards, channels, quotas),

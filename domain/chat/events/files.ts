@@ -5,6 +5,13 @@ import { userSubject } from './roster.js';
 /** Stream of a file, and key subject of its bytes. */
 export const fileSubject = ({ fileId }: { readonly fileId: string }): string => `chat.file-${fileId}`;
 
+/** Name of a file, by which clients ask for it, uploaded at `now` (Unix ms). */
+export const storedName = (now: number, fileId: string, extension: string): string => `${now}-${fileId}.${extension}`;
+
+const STORED = /^\d{1,15}-([\w-]{22})\.[a-z]{2,8}$/;
+
+export const fileIdOf = (stored: string): string | undefined => STORED.exec(stored)?.[1];
+
 const content = object({
   contentType: id,
   /** Bytes. */
@@ -16,9 +23,6 @@ const content = object({
   sealedKey: id,
 });
 export type Content = DataOf<typeof content>;
-
-/** `messageId`: a message or reply. */
-const attachment = { fileId: id, messageId: id } as const;
 
 export const fileEvents = {
   FileUploaded: event(
@@ -32,31 +36,20 @@ export const fileEvents = {
       channelId: oneOf(id, none),
       content,
       thumbnail: oneOf(content, none),
-      /**
-       * Sealed under the uploader's key, so that erasing the user erases the file name while the bytes stay with the
-       * messages. The name is also sealed under the file's own key and is erased with the file.
-       */
-      secret: object({ sealedName: text }),
+      /** Sealed under the uploader's key: erasing the user erases the file name, while the bytes stay with the messages. */
+      secret: object({ originalName: text }),
     }),
     {
       sealed: {
         subject: ({ uploadedBy }) => userSubject({ userId: uploadedBy }),
-        erased: { sealedName: '' },
+        erased: { originalName: '' },
       },
     },
   ),
-  /** Appended before the message that attaches the file, which alone proves the attachment. */
-  FileAttached: event(object({ ...attachment, channelId: id, by: id, attachedAt: time })),
-  /** The message was found to exist a day later. */
+  /** Appended before the message (or reply) that has the file, or its edit, which alone proves the attachment. */
+  FileAttached: event(object({ fileId: id, messageId: id, channelId: id, by: id, attachedAt: time })),
+  /** A day after the last attachment, a message with the file was found to exist. */
   FileKept: event(object({ fileId: id, keptAt: time })),
-  FileDetached: event(object({ ...attachment, detachedAt: time })),
-  FileDiscarded: event(
-    object({
-      fileId: id,
-      /** Unattached for a day, or its message or channel was deleted. */
-      reason: { enum: ['unattached', 'deleted'] },
-      discardedAt: time,
-    }),
-    { erases: fileSubject },
-  ),
+  /** Unattached for a day, or its messages or its channel were deleted. */
+  FileDiscarded: event(object({ fileId: id, discardedAt: time }), { erases: fileSubject }),
 } as const;

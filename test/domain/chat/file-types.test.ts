@@ -1,8 +1,9 @@
 /** File types and names: allowed extensions and their signatures. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
-import { fitsType, HEAD_BYTES, imageTypeOf, typeOf } from '../../../domain/chat/file-types.js';
+import { fileIdOf, storedName } from '../../../domain/chat/events/files.js';
+import { fitsType, imageTypeOf, typeOf } from '../../../domain/chat/file-types.js';
+import { extensionOf, HEAD_BYTES, tidyFileName } from '../../../domain/shared/index.js';
 import { FILE, SAMPLES } from '../../support/chat-fixtures.js';
 
 const FILES = ['pdf', 'txt', 'md', 'markdown', 'csv', 'json', 'zip'].concat([

@@ -6,16 +6,14 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGridFsStore } from '../../../../adapters/mongo/gridfs-blobs.js';
 import { fileAggregate } from '../../../../application/chat/aggregates.js';
-import { createMissingBlobCheck } from '../../../../application/chat/files/check-missing-blobs.js';
-import { createFileSweep } from '../../../../application/chat/files/collect-orphans.js';
+import { createFileLifecycle } from '../../../../application/chat/files/file-lifecycle.js';
 import { createFiles } from '../../../../application/chat/files/files.js';
 import { createEraseUser } from '../../../../application/chat/people/erase-user.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { type FileStore, NotStored } from '../../../../application/ports/blob-store.js';
 import { type ConfirmedClock, CorruptEventError } from '../../../../application/ports/index.js';
-import { fileSubject } from '../../../../domain/chat/events/files.js';
+import { fileIdOf, fileSubject } from '../../../../domain/chat/events/files.js';
 import { userSubject } from '../../../../domain/chat/events/roster.js';
-import { fileIdOf } from '../../../../domain/chat/file-names.js';
 import { SAMPLES } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
@@ -62,10 +60,11 @@ describe('files of the chat', function () {
     );
     return { filename, stored: content.stored, thumbnail: { stored: thumbnail.stored } };
   }
-  const post = async (filename: string, how = context()) => {
-    const attachments = [{ filename, originalName: '', contentType: '', size: 0 }];
-    return accepted(await node.messages.post(ada, channelId, { attachments }, how)).body.message.id;
-  };
+  const attaching = ({ filename }: { filename: string }) => ({
+    attachments: [{ filename, originalName: '', contentType: '', size: 0 }],
+  });
+  const post = async (filename: string, how = context()) =>
+    accepted(await node.messages.post(ada, channelId, attaching({ filename }), how)).body.message.id;
 
   const storeLater = (hours: number): FileStore =>
     createGridFsStore(node.kernel.mongo.models, 'chat_bytes', () => Date.now() + hours * HOUR);
@@ -75,13 +74,11 @@ describe('files of the chat', function () {
     const clock: ConfirmedClock = { now, confirmedNow: async () => now(), inSync: () => true };
     const position = await node.kernel.head();
     expect(await node.kernel.projectionProgress.wait('chat.files', position)).to.equal(true);
-    const run = createFileSweep({ ...node.kernel, aggregates, clock, context: () => context(), fileStore });
-    await run(new AbortController().signal);
+    const ports = { ...node.kernel, aggregates, clock, context: () => context(), fileStore };
+    await createFileLifecycle(ports).sweep(new AbortController().signal);
   }
-  const isReadable = async ({ filename }: { filename: string }) => {
-    const found = await node.files.file(ada, filename);
-    return !('rejected' in found);
-  };
+  const isReadable = async ({ filename }: { filename: string }) =>
+    !('rejected' in (await node.files.file(ada, filename)));
   const storedBytes = async ({ stored }: { stored: string }) => {
     try {
       for await (const _ of storeLater(0).read(stored, 0, 1));
@@ -138,8 +135,7 @@ describe('files of the chat', function () {
   it('are not searched in messages of channels that the requester cannot see', async () => {
     const file = await upload();
     const made = await node.channels.create(ada, { name: 'closed', isPrivate: true }, context());
-    const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
-    accepted(await node.messages.post(ada, accepted(made).body.channel.id, { attachments }, context()));
+    accepted(await node.messages.post(ada, accepted(made).body.channel.id, attaching(file), context()));
     let lookups = 0;
     const visibility: typeof node.visibility = {
       ...node.visibility,
@@ -170,28 +166,52 @@ describe('files of the chat', function () {
   it('are deleted after a day if the message they were attached to was never posted', async () => {
     const file = await upload();
     const holding = { messageId: 'm'.repeat(22), channelId };
-    const attachment = { filename: file.filename, originalName: '', contentType: '', size: 0 };
-    expect(await node.uploads.attach(ada.userId, holding, { attachments: [attachment] }, context())).to.equal(
-      undefined,
-    );
+    expect(await node.uploads.attach(ada.userId, holding, attaching(file), context())).to.equal(undefined);
     await sweep(25);
     expect(await isReadable(file)).to.equal(false);
   });
 
-  it('can be attached again within a day after an edit removed them, and are deleted with the message', async () => {
+  it('stay with a message that an edit removed them from, and are deleted with it', async () => {
     const file = await upload();
     const id = await post(file.filename);
     const edit = (changes: object) => node.messages.edit(ada, id, { content: 'x', ...changes }, context());
     accepted(await edit({ attachments: [] }));
-    await eventually(async () => (await eventsOf(file)) === 'FileUploaded,FileAttached,FileDetached');
-    await sweep(23);
-    const attachment = { filename: file.filename, originalName: '', contentType: '', size: 0 };
-    accepted(await edit({ attachments: [attachment] }));
     await sweep(25);
+    accepted(await edit(attaching(file)));
     expect(await isReadable(file)).to.equal(true);
+    accepted(await edit({ attachments: [] }));
     accepted(await node.messages.remove(ada, id, context()));
     await eventually(async () => (await eventsOf(file)) === 'deleted');
     expect(await storedBytes(file)).to.equal(false);
+  });
+
+  it('are kept while a message they are being attached to may still be posted', async () => {
+    const file = await upload();
+    const id = await post(file.filename);
+    const target = { messageId: 'n'.repeat(22), channelId };
+    expect(await node.uploads.attach(ada.userId, target, attaching(file), context())).to.equal(undefined);
+    const other = await upload();
+    const marker = await post(other.filename);
+    accepted(await node.messages.remove(ada, id, context()));
+    accepted(await node.messages.remove(ada, marker, context()));
+    // Then the earlier deletion has been handled as well.
+    await eventually(async () => (await eventsOf(other)) === 'deleted');
+    expect(await isReadable(file)).to.equal(true);
+    await sweep(25);
+    expect(await isReadable(file)).to.equal(false);
+  });
+
+  it('are images shown to nobody but their uploader once their message, or that of its thread, is deleted', async () => {
+    const { filename = '' } = await uploadImage();
+    const bob = await node.join('bob-who-looks');
+    const isShown = async () => !('rejected' in (await node.files.image(bob, channelId, filename)));
+    expect(await isShown(), 'before it is posted').to.equal(true);
+    const { post: postMessage, remove } = node.messages;
+    const { id } = accepted(await postMessage(ada, channelId, { content: 'x' }, context())).body.message;
+    accepted(await node.replies.post(ada, id, { images: [filename] }, context()));
+    expect(await isShown(), 'in a reply').to.equal(true);
+    accepted(await remove(ada, id, context()));
+    expect(await isShown(), 'after the deletion').to.equal(false);
   });
 
   it('are stored once for a repeated upload, with nothing remaining of the second', async () => {
@@ -227,19 +247,6 @@ describe('files of the chat', function () {
     expect(await isReadable(again)).to.equal(true);
   });
 
-  it('are counted as missing if their bytes are not in the store, unless they were deleted', async () => {
-    const file = await upload();
-    const stored = storeLater(0);
-    const rows = { find: async () => [file, file].map(({ fileId }) => ({ file: fileId })) as never };
-    const ports = { ...node.kernel, rows, fileStore: stored };
-    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 0 });
-    await stored.remove(file.stored);
-    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 1 });
-    await sweep(25);
-    // The log decides where the read model is behind.
-    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 0 });
-  });
-
   it('lose their original name when the uploader is erased, also on nodes that cache them', async () => {
     const other = await startChatNode(servers, database, { projects: false });
     const feeding = other.feed();
@@ -265,30 +272,30 @@ describe('files of the chat', function () {
       await eventually(async () => isDeepStrictEqual(await names(), called(file.filename)));
       // No node had to read the file again for that.
       for (const { kernel } of [node, other])
-        expect(kernel.aggregates.cached(fileAggregate, fileSubject(file))?.state.sealedName).not.to.equal('');
+        expect(kernel.aggregates.cached(fileAggregate, fileSubject(file))?.state.upload?.secret).not.to.deep.equal({
+          originalName: '',
+        });
     } finally {
       await other.stop();
       await feeding.catch(() => {});
     }
   });
 
-  it('lose their original name with the key of the uploader or of the file', async () => {
+  it('lose their original name with the key of the uploader, their content with their own key', async () => {
     const bob = await node.join('bob');
     const file = await upload(bob);
-    const nameOf = async () => {
-      const found = await node.files.file(bob, file.filename);
+    const read = async (by: Caller, { filename }: { filename: string }) => {
+      const found = await node.files.file(by, filename);
       if ('rejected' in found) throw new Error(found.rejected);
-      return node.files.originalNameOf(found);
+      return found;
     };
-    expect(await nameOf()).to.equal('plan.pdf');
+    expect(await node.files.originalNameOf(await read(bob, file))).to.equal('plan.pdf');
     await node.kernel.vault.destroy(userSubject(bob));
     node.kernel.aggregates.forget(fileSubject(file));
-    expect(await nameOf()).to.equal(file.filename);
-    const other = await upload(ada);
-    const found = await node.files.file(ada, other.filename);
-    if ('rejected' in found) throw new Error(found.rejected);
+    expect(await node.files.originalNameOf(await read(bob, file))).to.equal(file.filename);
+    const other = await upload();
+    const found = await read(ada, other);
     await node.kernel.vault.destroy(fileSubject(other));
-    expect(await node.files.originalNameOf(found)).to.equal(undefined);
     expect(await node.files.download(found)).to.include({ kind: 'not-found' });
   });
 });
