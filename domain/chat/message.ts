@@ -73,7 +73,7 @@ const initialState: MessageState = {
   changes: noCounts,
 };
 
-/** Edits and pins per user and message: every event is read with the message. */
+/** Edits, pins and reactions per user and message: every event is read with the message. */
 export const MAX_CHANGES = 5000;
 
 export const messageNotFound = rejection('chat/message-not-found', 'not-found', 'Message not found');
@@ -84,7 +84,7 @@ export const notInDirect = (what: string): Rejection =>
   rejection('chat/not-in-direct-messages', 'invalid', `Direct messages ${what}`);
 const tooManyChanges = atMost(
   'chat/too-many-changes-of-message',
-  `${MAX_CHANGES} edits and pins per user in one message; post a new message`,
+  `${MAX_CHANGES} edits, pins and reactions per user in one message; post a new message`,
 );
 
 const limitReached = ({ changes }: MessageState, userId: string): boolean => countOf(changes, userId) >= MAX_CHANGES;
@@ -149,9 +149,11 @@ function pin({ type, messageId, by, now }: PinCommand, state: MessageState): Out
   return [{ type: 'MessagePinned', data: { ...wholeMessage(messageId, state, { pinnedAt }), by } }];
 }
 
-function react({ messageId, userId, reaction, now }: ReactionCommand, { channelId, reactions }: MessageState): Outcome {
+function react({ messageId, userId, reaction, now }: ReactionCommand, state: MessageState): Outcome {
+  const { channelId, reactions } = state;
   if (findReaction(reactions, reaction, userId)) return [];
   if (reactionLimitReached(reactions, userId)) return tooManyReactions;
+  if (limitReached(state, userId)) return tooManyChanges;
   const place = newReactionPlace(reactions, reaction, userId);
   const data = { messageId, channelId, ...place, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];
@@ -199,11 +201,12 @@ const evolve: Evolve<MessageState, MessageEvent> = {
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
   ReactionAdded: (state, { secret, ...place }) => ({
     ...state,
+    changes: addCount(state.changes, place.userId),
     reactions: withReaction(state.reactions, secret.reaction, place),
   }),
-  ReactionRemoved: (state, { secret, place }) => ({
+  ReactionRemoved: (state, { secret, userId }) => ({
     ...state,
-    reactions: withoutReaction(state.reactions, secret.reaction, { place }),
+    reactions: withoutReaction(state.reactions, secret.reaction, userId),
   }),
 };
 

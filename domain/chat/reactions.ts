@@ -1,4 +1,4 @@
-/** Reactions to a message, by reaction and user. */
+/** Reactions to a message, by user and reaction. */
 
 import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
@@ -9,32 +9,6 @@ import { atMost } from './rejections.js';
 const MAX_EVENT_REACTIONS = 1000;
 
 export const MAX_REACTIONS = 50;
-/** Reactions ever added per user and message, including removed ones: all events are read with the message. */
-export const MAX_REACTIONS_EVER = 1000;
-
-interface ReactionUsers {
-  readonly sign: number;
-  readonly by: readonly { readonly userId: string; readonly place: number }[];
-}
-
-export interface ReactionState {
-  readonly byReaction: PersistentMap<ReactionUsers>;
-  readonly byUser: Counts;
-  readonly everByUser: Counts;
-  /** Reactions ever added, and distinct ones. */
-  readonly places: number;
-  readonly signs: number;
-  readonly count: number;
-}
-
-export const noReactions: ReactionState = {
-  byReaction: PersistentMap.empty(),
-  byUser: noCounts,
-  everByUser: noCounts,
-  places: 0,
-  signs: 0,
-  count: 0,
-};
 
 interface ReactionPlace {
   readonly userId: string;
@@ -42,75 +16,72 @@ interface ReactionPlace {
   readonly sign: number;
 }
 
-export function findReaction(
-  { byReaction }: ReactionState,
-  reaction: string,
-  userId: string,
-): ReactionPlace | undefined {
-  const found = byReaction.get(reaction);
-  const own = found?.by.find((each) => each.userId === userId);
-  return found && own && { ...own, sign: found.sign };
+export interface ReactionState {
+  readonly present: PersistentMap<ReactionPlace>;
+  readonly byUser: Counts;
+  /** Sequence numbers of all distinct reactions ever added. */
+  readonly signs: PersistentMap<number>;
+  /** Number of reactions ever added. */
+  readonly places: number;
 }
 
-export const tooManyReactions = atMost(
-  'chat/too-many-reactions',
-  `${MAX_REACTIONS} reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones`,
-);
+export const noReactions: ReactionState = {
+  present: PersistentMap.empty(),
+  byUser: noCounts,
+  signs: PersistentMap.empty(),
+  places: 0,
+};
 
-export const reactionLimitReached = ({ byUser, everByUser }: ReactionState, userId: string): boolean =>
-  countOf(byUser, userId) >= MAX_REACTIONS || countOf(everByUser, userId) >= MAX_REACTIONS_EVER;
+const keyOf = (userId: string, reaction: string): string => `${userId} ${reaction}`;
+
+export const findReaction = ({ present }: ReactionState, reaction: string, userId: string): ReactionPlace | undefined =>
+  present.get(keyOf(userId, reaction));
+
+export const tooManyReactions = atMost('chat/too-many-reactions', `${MAX_REACTIONS} reactions per user and message`);
+
+export const reactionLimitReached = ({ byUser }: ReactionState, userId: string): boolean =>
+  countOf(byUser, userId) >= MAX_REACTIONS;
 
 export const newReactionPlace = (
-  { byReaction, places, signs }: ReactionState,
+  { signs, places }: ReactionState,
   reaction: string,
   userId: string,
-): ReactionPlace => ({
-  userId,
-  place: places,
-  sign: byReaction.get(reaction)?.sign ?? signs,
-});
+): ReactionPlace => ({ userId, place: places, sign: signs.get(reaction) ?? signs.size });
 
-export function withReaction(
-  state: ReactionState,
+export const withReaction = (
+  { present, byUser, signs, places }: ReactionState,
   reaction: string,
   { userId, place, sign }: ReactionPlace,
-): ReactionState {
-  const by = [...(state.byReaction.get(reaction)?.by ?? []), { userId, place }];
-  return {
-    byUser: addCount(state.byUser, userId),
-    everByUser: addCount(state.everByUser, userId),
-    byReaction: state.byReaction.set(reaction, { sign, by }),
-    places: Math.max(state.places, place + 1),
-    signs: Math.max(state.signs, sign + 1),
-    count: state.count + 1,
-  };
-}
+): ReactionState => ({
+  present: present.set(keyOf(userId, reaction), { userId, place, sign }),
+  byUser: addCount(byUser, userId),
+  signs: signs.set(reaction, sign),
+  places: Math.max(places, place + 1),
+});
 
 /** A reaction without users keeps its sequence number. */
-export function withoutReaction(
-  state: ReactionState,
-  reaction: string,
-  { place }: Pick<ReactionPlace, 'place'>,
-): ReactionState {
-  const found = state.byReaction.get(reaction);
-  const removed = found?.by.find((each) => each.place === place);
-  if (!found || !removed) return state;
-  const by = found.by.filter((each) => each !== removed);
+export function withoutReaction(state: ReactionState, reaction: string, userId: string): ReactionState {
+  if (!findReaction(state, reaction, userId)) return state;
   return {
     ...state,
-    byReaction: state.byReaction.set(reaction, { ...found, by }),
-    byUser: addCount(state.byUser, removed.userId, -1),
-    count: state.count - 1,
+    present: state.present.delete(keyOf(userId, reaction)),
+    byUser: addCount(state.byUser, userId, -1),
   };
 }
 
 /** Current reactions with their users, in order. */
-export function reactionsOf({ byReaction }: ReactionState): Reactions {
-  const present = [...byReaction].filter(([, { by }]) => by.length > 0);
-  present.sort(([, a], [, b]) => a.sign - b.sign);
-  return Object.fromEntries(present.map(([reaction, { by }]) => [reaction, by.map(({ userId }) => userId)]));
+export function reactionsOf({ present }: ReactionState): Reactions {
+  const ordered = [...present].sort(([, a], [, b]) => a.sign - b.sign || a.place - b.place);
+  const users = new Map<string, string[]>();
+  for (const [key, { userId }] of ordered) {
+    const reaction = key.slice(userId.length + 1);
+    const known = users.get(reaction);
+    if (known) known.push(userId);
+    else users.set(reaction, [userId]);
+  }
+  return Object.fromEntries(users);
 }
 
 /** Null when there are too many to include in events. */
 export const eventReactions = (state: ReactionState): Reactions | null =>
-  state.count > MAX_EVENT_REACTIONS ? null : reactionsOf(state);
+  state.present.size > MAX_EVENT_REACTIONS ? null : reactionsOf(state);

@@ -6,7 +6,7 @@ import type { Visibility } from '../../../application/chat/messages/visibility.j
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { MAX_CHANGES } from '../../../domain/chat/message.js';
-import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
+import { MAX_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { sendJsonStream } from '../server/download.js';
 import { type Request, type Route, route } from '../server/route.js';
@@ -147,7 +147,7 @@ export function messageRoutes({
       method,
       path: '/messages/:messageId/reactions',
       summary,
-      description: `At most ${MAX_REACTIONS} different reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones.`,
+      description: `At most ${MAX_REACTIONS} different reactions per user and message.`,
       body: schemas.reactionBody,
       answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
       quota: quotas.messages,

@@ -165,9 +165,7 @@ describe('the rows of messages', function () {
       const rows = all.filter(({ channel }) => channel !== undefined);
       expect(first).to.deep.include({ pinnedAt: state.pinnedAt, updatedAt: state.updatedAt });
       expect(first?.thread ?? null).to.deep.equal(threadOf(threadFor('m')));
-      const known = [...state.reactions.byReaction.values()]
-        .flatMap(({ sign: number, by }) => by.map((each) => ({ ...each, sign: number })))
-        .sort((a, b) => a.place - b.place);
+      const known = [...state.reactions.present.values()].sort((a, b) => a.place - b.place);
       expect(
         reactionsIn(rows).map(({ place, sign: number, userId }) => ({ userId, place, sign: number })),
       ).to.deep.equal(known);

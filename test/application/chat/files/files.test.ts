@@ -202,8 +202,7 @@ describe('files of the chat', function () {
   });
 
   it('are images shown to nobody but their uploader once their message, or that of its thread, is deleted', async () => {
-    const { filename = '' } = await uploadImage();
-    const bob = await node.join('bob-who-looks');
+    const [{ filename = '' }, bob] = [await uploadImage(), await node.join('bob-who-looks')];
     const isShown = async () => !('rejected' in (await node.files.image(bob, channelId, filename)));
     expect(await isShown(), 'before it is posted').to.equal(true);
     const { post: postMessage, remove } = node.messages;
