@@ -1,6 +1,7 @@
 /** Writes and reads the audit log. */
 
-import { type AuditEvent, auditEntryFor, auditStream, type ErasableFact } from '../../../domain/chat/audit-log.js';
+import { type AuditEvent, type AuditedAct, auditedAct, auditStream } from '../../../domain/chat/audit-log.js';
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
@@ -13,15 +14,9 @@ export interface AuditPorts extends Pick<KernelPorts, 'handle' | 'rows' | 'proje
   readonly vault: Pick<Vault, 'open'>;
 }
 
-export interface AuditEntry {
+export interface AuditEntry extends AuditedAct {
   readonly id: string;
-  /** `<target>.<verb>`. */
-  readonly action: string;
-  readonly actorId: string;
-  readonly targetType: string;
-  readonly targetId: string;
   readonly createdAt: number;
-  readonly metadata: object;
 }
 
 export interface AuditRow extends PositionedRow, Omit<AuditEntry, 'id'> {
@@ -53,7 +48,7 @@ export type Audit = ReturnType<typeof createAudit>;
 export function createAudit({ handle, rows, projectionProgress, vault, clock }: AuditPorts) {
   /** Appends an audit event; `now` (Unix ms) selects the day stream. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
-    const outcome = await handle(auditAggregate, auditStream(event, now), event, context);
+    const outcome = await handle(auditAggregate, auditStream(now), event, context);
     if (isRejection(outcome)) throw new Error(`audit event was rejected: ${outcome.rejected}`);
     return outcome.position;
   }
@@ -100,19 +95,18 @@ export function createAudit({ handle, rows, projectionProgress, vault, clock }: 
 
 const NAME = 'chat.keep-acts';
 
-/** Copies audited actions out of streams that are erased later. */
-export function preserveActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
-  async function preserveAct(event: RecordedEvent<ErasableFact>) {
-    const entry = auditEntryFor(event);
-    if (!entry) return;
-    const { action, by, target, metadata = {} } = entry;
-    const [targetType, targetId] = target;
-    const { id: factId, recordedAt: doneAt } = event;
-    const position = String(event.position);
-    const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
+/** Events in streams that are erased: those of messages and of users. */
+type ErasableEvent = ChatEvent<'MessageDeleted' | 'PasswordSet'>;
+
+/** Copies audited acts out of streams that are erased later. */
+export function preserveActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableEvent> {
+  async function preserveAct(event: RecordedEvent<ErasableEvent>) {
+    const act = auditedAct(event);
+    if (!act) return;
+    const { id: factId, recordedAt: doneAt, position } = event;
     // The fingerprint makes the handler look for an earlier copy, left by a crash just after the append.
     const context = { ...causedBy(derivation, NAME, event), fingerprint: derivation.id(NAME, factId) };
-    await note({ type: 'ActKept', data }, context, doneAt);
+    await note({ type: 'ActKept', data: { factId, position: String(position), doneAt, ...act } }, context, doneAt);
   }
   const on = { MessageDeleted: preserveAct, PasswordSet: preserveAct };
   return { name: NAME, retryInBackground: true, on };

@@ -24,7 +24,7 @@ export const auditEvents = {
       position: { type: 'string', pattern: '^\\d+$' },
       doneAt: time,
       action: id,
-      by: id,
+      actorId: id,
       targetType: id,
       targetId: id,
       metadata: object({}, { channelId: id, threadId: id, author: id }),
