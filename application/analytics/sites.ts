@@ -18,7 +18,14 @@ import {
   sortSites,
 } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
-import type { AggregateStore, Handled, KernelPorts, LoadedAggregate } from '../command/index.js';
+import type {
+  AggregateStore,
+  CommandOutcome,
+  CommandResult,
+  Handled,
+  KernelPorts,
+  LoadedAggregate,
+} from '../command/index.js';
 import type { CommandContext, Position, Vault } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 import { sitesAggregate } from './aggregates.js';
@@ -53,11 +60,6 @@ export interface SiteView {
   readonly updatedAt: string;
 }
 
-export interface CommandResult<Body> {
-  readonly body: Body;
-  readonly position: Position;
-}
-
 const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
 
 export type Sites = ReturnType<typeof createSites>;
@@ -66,7 +68,7 @@ export function createSites({ handle, aggregates, directory, vault, derivation, 
   async function create(
     { id, ingestToken = '', ...input }: SiteInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
+  ): CommandOutcome<{ readonly site: SiteView }> {
     const siteId = id === undefined || id.trim() === '' ? suggestSiteId(input.name ?? '') : parseSiteId(id);
     if (siteId === undefined) return invalidId;
     const fields = parseSiteFields({ ...input, name: input.name?.trim() || siteId });
@@ -86,7 +88,7 @@ export function createSites({ handle, aggregates, directory, vault, derivation, 
     id: string,
     { id: newId, ingestToken, ...rest }: SiteInput,
     context: CommandContext,
-  ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
+  ): CommandOutcome<{ readonly site: SiteView }> {
     const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     if (newId !== undefined && parseSiteId(newId) !== siteId) return fixedId;

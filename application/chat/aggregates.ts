@@ -2,7 +2,7 @@
 import { audit } from '../../domain/chat/audit-log.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsState, channels } from '../../domain/chat/channels.js';
-import { conversation, request } from '../../domain/chat/conversation.js';
+import { conversation } from '../../domain/chat/conversation.js';
 import { type SessionSecret, sessionStream } from '../../domain/chat/events/sign-in.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
 import { message, messageNotFound } from '../../domain/chat/message.js';
@@ -38,8 +38,6 @@ export const threadAggregate = aggregate(thread, {
   termination: { rejection: messageNotFound, isEnded: ({ isClosed }) => isClosed },
 });
 export const conversationAggregate = aggregate(conversation);
-/** The stream starts with the request, and expires. */
-export const requestAggregate = aggregate(request, { creates: () => true, maxAge: true });
 /** The stream starts with the upload. */
 export const fileAggregate = aggregate(file, {
   creates: ({ type }) => type === 'UploadFile',

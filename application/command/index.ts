@@ -7,6 +7,7 @@ export {
   type LoadedAggregate,
 } from './aggregate.js';
 export { createAggregateStore, recordCommand } from './aggregate-store.js';
+export type { CommandOutcome, CommandResult } from './command-result.js';
 export {
   asEvent,
   contentSeed,
@@ -23,3 +24,4 @@ export { createIdempotency, type Handled, type Idempotency, keyReused } from './
 export type { KernelPorts } from './kernel-ports.js';
 export { reserveQuota } from './quota.js';
 export { PAGE_EVENTS, readBackward, readForward } from './read-stream-pages.js';
+export { createRequestRecord } from './record-request.js';

@@ -96,6 +96,6 @@ export function createRoomMetrics(
 export const countRooms =
   ({ update, advance }: RoomMetrics, room: (roomId: string) => RoomState | undefined) =>
   (event: LiveEvent<typeof catalog>): void => {
-    if (event.type !== 'ProjectionSwitched') update(event.data.roomId, room(event.data.roomId));
+    if ('roomId' in event.data) update(event.data.roomId, room(event.data.roomId));
     advance(event.position);
   };

@@ -1,14 +1,19 @@
 /** Creates meeting rooms in advance, before anyone joins. */
 
-import { meetingSubject } from '../../domain/meeting/catalog.js';
+import { catalog, meetingSubject } from '../../domain/meeting/catalog.js';
 import { roomExists } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, roomIdFromBytes } from '../../domain/meeting/room-id.js';
-import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-request.js';
 import { isExpired, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import { type AggregateStore, type Handled, type KernelPorts, reserveQuota } from '../command/index.js';
+import {
+  type AggregateStore,
+  createRequestRecord,
+  type Handled,
+  type KernelPorts,
+  reserveQuota,
+} from '../command/index.js';
 import type { CommandContext, EventLog, Vault } from '../ports/index.js';
-import { requestAggregate, roomAggregate } from './aggregates.js';
+import { roomAggregate } from './aggregates.js';
 import type { RoomMetrics } from './room-metrics.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
@@ -47,8 +52,9 @@ const MIN_SHARE = 100;
 const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, aggregates, idempotency, log, vault, derivation, passwords, roomMetrics, clock } = ports;
+  const { handle, aggregates, idempotency, vault, derivation, passwords, roomMetrics, clock } = ports;
   const { maxLatentRooms, returnMs } = ports;
+  const recordRequest = createRequestRecord(catalog, ports);
 
   /**
    * Creates a room. If several nodes create the same room, the first append wins. `caller` identifies the
@@ -144,7 +150,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       if (isLimitReached(caller)) return roomLimitReached;
       roomMetrics.reserve(roomId, caller);
       isReserved = true;
-      const keyReused = context.fingerprint === undefined ? undefined : await recordRequest(roomId, meetingId, context);
+      const keyReused = await recordRequest(context);
       if (keyReused) return keyReused;
       // Events of the meeting can't be encrypted without its key.
       await vault.create(meetingSubject({ meetingId }));
@@ -158,16 +164,6 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     } finally {
       if (isReserved && !isCreated) roomMetrics.failed(roomId);
     }
-  }
-
-  /** Records the idempotency key in a stream of its own, which detects its reuse for another room. */
-  async function recordRequest(roomId: string, meetingId: string, context: CommandContext) {
-    const { quota: _, ...unchargedContext } = context;
-    const stream = requestStream(derivation.id('meeting.request', context.commandId));
-    const retainStream = () => log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
-    const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
-    const outcome = await handle(requestAggregate, stream, command, unchargedContext, retainStream);
-    return isRejection(outcome) ? outcome : undefined;
   }
 
   return { createRoom };

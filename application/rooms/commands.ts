@@ -4,8 +4,8 @@ import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import type { Handled, KernelPorts } from '../command/index.js';
-import type { CommandContext, EventLog, Position } from '../ports/index.js';
+import type { CommandOutcome, Handled, KernelPorts } from '../command/index.js';
+import type { CommandContext, EventLog } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
 import { hashOf, isRoomId, type RoomSession, sessionToken } from './authenticate.js';
@@ -17,11 +17,6 @@ export interface RoomPorts extends Pick<KernelPorts, 'handle' | 'idempotency' | 
 export interface Newcomer {
   readonly name?: string;
   readonly signingPublicKey: SigningPublicKey;
-}
-
-export interface CommandResult<Body> {
-  readonly body: Body;
-  readonly position: Position;
 }
 
 export interface JoinResult {
@@ -53,7 +48,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
     newcomer: Newcomer,
     context: CommandContext,
     before?: () => Promise<unknown>,
-  ): Promise<CommandResult<JoinResult> | Rejection> {
+  ): CommandOutcome<JoinResult> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
     const token = sessionToken(derivation, context.commandId);
@@ -70,7 +65,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
     { roomId, participant, room }: RoomSession,
     inviteToken: string,
     context: CommandContext,
-  ): Promise<CommandResult<{ inviteId: string; expiresAt: string }> | Rejection> {
+  ): CommandOutcome<{ inviteId: string; expiresAt: string }> {
     const inviteId = derivation.id('rooms.invite', context.commandId);
     const fields = { inviteId, inviteHash: hashOf(inviteToken), by: participant.id, now: clock.now() };
     const command = { type: 'CreateInvite' as const, roomId, ...fields };
@@ -83,7 +78,7 @@ export function createRoomCommands({ handle, idempotency, log, vault, derivation
     { roomId, participant, room }: RoomSession,
     envelope: Envelope,
     context: CommandContext,
-  ): Promise<CommandResult<MessageView> | Rejection> {
+  ): CommandOutcome<MessageView> {
     const messageId = derivation.id('rooms.message', context.commandId);
     const now = clock.now();
     const { expiresAt } = room;

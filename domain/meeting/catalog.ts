@@ -1,5 +1,16 @@
 /** Event catalog of the meeting service: versions, schemas, and which fields are encrypted with the meeting's key. */
-import { type Catalog, type EventOf, event, flag, id, object, type Properties, text, time } from '../shared/index.js';
+import {
+  type Catalog,
+  type EventOf,
+  event,
+  flag,
+  id,
+  object,
+  type Properties,
+  requestEvents,
+  text,
+  time,
+} from '../shared/index.js';
 
 /**
  * Subject of the key that encrypts names and messages of a meeting. A room id may be reused; a meeting lasts from
@@ -25,8 +36,7 @@ const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } 
 export const catalog = {
   service: 'meeting',
   events: {
-    /** Records which room an idempotency key was used for. */
-    RoomRequested: event(inMeeting({ requestedAt: time })),
+    ...requestEvents,
     RoomOpened: event(
       inMeeting(
         { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
@@ -140,10 +150,7 @@ export type ChatEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
 /** Events in the signal count streams. */
 export type SignalEvent = MeetingEvent<'SignalRelayed'>;
 
-/** Events in the request streams. */
-export type RequestEvent = MeetingEvent<'RoomRequested'>;
-
-type NonRoomEventType = (ChatEvent | SignalEvent | RequestEvent)['type'];
+type NonRoomEventType = (ChatEvent | SignalEvent)['type'] | 'RequestRecorded';
 
 /** Events in a room's stream. */
 export type RoomEvent<

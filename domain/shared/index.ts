@@ -42,6 +42,7 @@ export {
   usableLink,
 } from './one-time-links.js';
 export { PersistentMap } from './persistent-map.js';
+export { requestEvents, requestRecord } from './request-record.js';
 export {
   count,
   type DataOf,

@@ -1,7 +1,9 @@
 /** HTTP routes of the room service. */
+
+import type { CommandResult } from '../../../application/command/index.js';
 import { connected, type EndedRooms, expired } from '../../../application/rooms/audience.js';
 import type { OpenRoom, RoomAuthenticator, RoomSession } from '../../../application/rooms/authenticate.js';
-import type { CommandResult, RoomCommands } from '../../../application/rooms/commands.js';
+import type { RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
 import { type DataOf, isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Relay } from '../../realtime/relay/relay.js';

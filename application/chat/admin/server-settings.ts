@@ -3,9 +3,9 @@
 import { SETTINGS_SUBJECT } from '../../../domain/chat/events/settings.js';
 import { SETTINGS, type ServerState } from '../../../domain/chat/server-settings.js';
 import { isRejection } from '../../../domain/shared/index.js';
+import type { CommandOutcome, CommandResult } from '../../command/index.js';
 import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { serverAggregate } from '../aggregates.js';
-import type { CommandResult, Outcome } from '../command-result.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export interface ServerPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admission'> {
@@ -22,7 +22,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     },
 
     /** `by` must be an admin. */
-    async rename(name: string, by: string, context: CommandContext): Outcome<ServerState> {
+    async rename(name: string, by: string, context: CommandContext): CommandOutcome<ServerState> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
       const outcome = await handle(serverAggregate, SETTINGS, command, context, () => vault.create(SETTINGS_SUBJECT));
       if (isRejection(outcome)) return outcome;

@@ -4,9 +4,9 @@ import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
+import type { CommandOutcome, CommandResult } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import type { CommandResult, Outcome } from '../command-result.js';
 import { createMentionFinder } from '../messages/message-content.js';
 import type { MessageView } from '../messages/message-view.js';
 import type { Messages } from '../messages/messages.js';
@@ -42,7 +42,7 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     { name, channelId }: { readonly name: string; readonly channelId: string },
     by: string,
     context: CommandContext,
-  ): Outcome<{ readonly webhook: WebhookView & { readonly token: string } }> {
+  ): CommandOutcome<{ readonly webhook: WebhookView & { readonly token: string } }> {
     const webhookId = derivation.id('chat.webhook', context.commandId);
     const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
     const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
@@ -53,7 +53,11 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     return { body: { webhook: { ...webhookView(webhook), token } }, position: outcome.position };
   }
 
-  async function remove(webhookId: string, by: string, context: CommandContext): Outcome<{ readonly success: true }> {
+  async function remove(
+    webhookId: string,
+    by: string,
+    context: CommandContext,
+  ): CommandOutcome<{ readonly success: true }> {
     const outcome = await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context);
     return isRejection(outcome) ? outcome : { body: { success: true }, position: outcome.position };
   }
@@ -81,7 +85,7 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     { id, channelId, name }: Webhook,
     content: string,
     context: CommandContext,
-  ): Outcome<{ readonly message: MessageView }> {
+  ): CommandOutcome<{ readonly message: MessageView }> {
     const body = { content, mentions: await findMentions(content), botName: name };
     return messages.postPrepared(webhookAuthor(id), channelId, { body }, context);
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
-import type { ConversationEvent, RequestEvent } from '../../../domain/chat/conversation.js';
+import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
@@ -195,8 +195,7 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
   };
 }
 
-const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
-  ConversationRequested: {},
+const conversationsOn: Audience<ChatState, ConversationEvent>['on'] = {
   ConversationStarted: {
     deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
       participants.map((each) => ({
@@ -237,6 +236,7 @@ export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatSta
     ...conversationsOn,
     ...settingsOn,
     ...presenceOn,
+    RequestRecorded: {},
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},

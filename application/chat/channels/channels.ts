@@ -10,11 +10,10 @@ import {
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { type RosterState, userById } from '../../../domain/chat/roster.js';
 import { isRejection, rejection } from '../../../domain/shared/index.js';
-import type { Handled } from '../../command/index.js';
+import type { CommandOutcome, CommandResult, Handled } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
 import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import type { CommandResult, Outcome } from '../command-result.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
@@ -69,7 +68,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     caller: Caller,
     { name, topic, isPrivate = false, members = [] }: ChannelInput & { readonly name: string },
     context: CommandContext,
-  ): Outcome<{ readonly channel: ChannelView }> {
+  ): CommandOutcome<{ readonly channel: ChannelView }> {
     if (!(await admission.areUsers(members))) return unknownMember;
     const fields = { name, topic, isPrivate, members };
     const created = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
@@ -110,7 +109,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     channelId: string,
     { name, topic, isPrivate, members }: ChannelInput,
     context: CommandContext,
-  ): Outcome<{ readonly channel: ChannelView }> {
+  ): CommandOutcome<{ readonly channel: ChannelView }> {
     const place = await visibility.channel(caller, channelId);
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;

@@ -1,9 +1,10 @@
 /** Use cases on direct conversations: start, list. */
 
-import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation.js';
+import { catalog } from '../../../domain/chat/catalog.js';
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/channels.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, rejection } from '../../../domain/shared/index.js';
+import { type CommandOutcome, createRequestRecord } from '../../command/index.js';
 import {
   awaitConsistent,
   type Consistency,
@@ -12,8 +13,7 @@ import {
   withRows,
 } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position, Vault } from '../../ports/index.js';
-import { conversationAggregate, requestAggregate } from '../aggregates.js';
-import type { Outcome } from '../command-result.js';
+import { conversationAggregate } from '../aggregates.js';
 import { type AuthorView, authorView } from '../messages/message-view.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
@@ -59,18 +59,19 @@ const withOneself = rejection(
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations(ports: ConversationPorts) {
-  const { handle, log, vault, derivation, clock, admission, rows, projectionProgress, writePositions } = ports;
+  const { handle, vault, clock, admission, rows, projectionProgress, writePositions } = ports;
+  const recordRequest = createRequestRecord(catalog, ports);
 
   async function start(
     { userId }: Caller,
     targetUserId: string,
     context: CommandContext,
-  ): Outcome<{ readonly conversation: ConversationView; readonly isNew: boolean }> {
+  ): CommandOutcome<{ readonly conversation: ConversationView; readonly isNew: boolean }> {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);
-    const keyMisuse = context.fingerprint === undefined ? undefined : await recordRequest(id, userId, context);
-    if (keyMisuse) return keyMisuse;
+    const keyReused = await recordRequest(context);
+    if (keyReused) return keyReused;
     const stream = conversationSubject(id);
     const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
     const outcome = await handle(conversationAggregate, stream, command, context, () => vault.create(stream));
@@ -82,15 +83,6 @@ export function createConversations(ports: ConversationPorts) {
     const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
     const conversation = conversationView((await admission.roster()).state, userId, about);
     return { body: { conversation, isNew }, position: outcome.position };
-  }
-
-  /** Rejects an idempotency key that started another conversation. The stream is named by the key alone. */
-  async function recordRequest(conversationId: string, by: string, context: CommandContext) {
-    const stream = requestStream(derivation.id('chat.request', context.commandId));
-    const setRetention = () => log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
-    const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
-    const outcome = await handle(requestAggregate, stream, command, context, setRetention);
-    return isRejection(outcome) ? outcome : undefined;
   }
 
   /** Newest activity first. */

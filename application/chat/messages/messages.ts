@@ -13,11 +13,11 @@ import {
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { type ThreadCommand, type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { CommandOutcome } from '../../command/index.js';
 import { maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
-import type { Outcome } from '../command-result.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 import type { MessageInput, PrepareContent, PreparedContent } from './message-content.js';
@@ -76,7 +76,7 @@ export function createMessages(ports: MessagePorts) {
     channelId: string,
     { body, quotedMessageId = null }: PreparedContent,
     context: CommandContext,
-  ): Outcome<{ readonly message: MessageView }> {
+  ): CommandOutcome<{ readonly message: MessageView }> {
     const messageId = derivation.idInTime('chat.message', context.commandId);
     const about = { messageId, channelId, author, now: clock.now() };
     const command = {
@@ -134,7 +134,7 @@ export function createMessages(ports: MessagePorts) {
     return respond(messageId, await run(messageId, command, context, attachFiles));
   }
 
-  async function remove(caller: Caller, messageId: string, context: CommandContext): Outcome<Success> {
+  async function remove(caller: Caller, messageId: string, context: CommandContext): CommandOutcome<Success> {
     const removed = await removeAndSummarize(caller, messageId, context);
     return isRejection(removed) ? removed : { body: { success: true }, position: removed.position };
   }
@@ -217,7 +217,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     reaction: string,
     context: CommandContext,
-  ): Outcome<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> {
+  ): CommandOutcome<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };

@@ -6,10 +6,9 @@ import { EMPTY_CONTENT, parentOf, replyIdIn } from '../../../domain/chat/events/
 import { messageNotFound, messageStream, notInDirect } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
-import type { KernelPorts } from '../../command/index.js';
+import type { CommandOutcome, KernelPorts } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
-import type { Outcome } from '../command-result.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
@@ -45,7 +44,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Outcome<{ readonly reply: MessageView; readonly threadMeta: ThreadView }> {
+  ): CommandOutcome<{ readonly reply: MessageView; readonly threadMeta: ThreadView }> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
@@ -91,7 +90,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     replyId: string,
     context: CommandContext,
-  ): Outcome<Success & { readonly threadMeta: ThreadView | null }> {
+  ): CommandOutcome<Success & { readonly threadMeta: ThreadView | null }> {
     const removed = isInThread(messageId, replyId)
       ? await messages.removeAndSummarize(caller, replyId, context)
       : messageNotFound;

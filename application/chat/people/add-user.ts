@@ -3,9 +3,9 @@
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
+import type { CommandOutcome } from '../../command/index.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
-import type { Outcome } from '../command-result.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/links.js';
 import type { Passwords } from '../sign-in/passwords.js';
@@ -59,7 +59,7 @@ const NOT_INVITED =
 
 export const createAddUser =
   ({ join, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
-  async ({ email, role, password }: UserInput, by: string, context: CommandContext): Outcome<object> => {
+  async ({ email, role, password }: UserInput, by: string, context: CommandContext): CommandOutcome<object> => {
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
     const passwordContext = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };

@@ -10,11 +10,10 @@ import {
   userById,
 } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { Handled, KernelPorts } from '../../command/index.js';
+import type { CommandOutcome, CommandResult, Handled, KernelPorts } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { CommandContext, Position, Vault } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
-import type { CommandResult, Outcome } from '../command-result.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export interface JoinPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
@@ -80,7 +79,7 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
   async function changeUser(
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
-  ): Outcome<{ readonly user: UserView }> {
+  ): CommandOutcome<{ readonly user: UserView }> {
     const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
     const user = userById(await outcome.state(), command.userId);

@@ -2,8 +2,8 @@
 
 import { badEmail } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
+import type { CommandOutcome } from '../../command/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
-import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/users.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './links.js';
@@ -54,7 +54,7 @@ export function createSignIn(ports: SignInPorts) {
     email: string | undefined,
     from: SignInOrigin,
     context: CommandContext,
-  ): Outcome<SignedIn> {
+  ): CommandOutcome<SignedIn> {
     const link = await links.read(token, ['magic-link', 'invite'], email);
     if (isRejection(link)) return link;
     const spent = await links.spend(link, next('spend-link', context));

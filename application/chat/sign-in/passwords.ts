@@ -4,12 +4,11 @@ import { userSubject } from '../../../domain/chat/events/roster.js';
 import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { badLinkOf, isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { KernelPorts } from '../../command/index.js';
+import type { CommandOutcome, KernelPorts } from '../../command/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import { passwordAggregate } from '../aggregates.js';
-import type { Outcome } from '../command-result.js';
 import type { Join } from '../people/users.js';
 import type { ChatPorts } from './authenticate.js';
 import type { Links } from './links.js';
@@ -133,7 +132,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: rawEmail, password }: Credentials,
     from: SignInOrigin,
     context: CommandContext,
-  ): Outcome<SignedIn> {
+  ): CommandOutcome<SignedIn> {
     const email = tidyEmail(rawEmail);
     const addressId = derivation.id('chat.failures', email);
     const keys = { email: addressId, network: from.network, 'email-and-network': `${addressId} ${from.network}` };
@@ -169,7 +168,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: rawEmail, password }: Credentials,
     from: SignInOrigin,
     context: CommandContext,
-  ): Outcome<SignedIn> {
+  ): CommandOutcome<SignedIn> {
     const email = tidyEmail(rawEmail);
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
@@ -188,7 +187,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { password, token, email }: Setup,
     from: SignInOrigin,
     context: CommandContext,
-  ): Outcome<SignedIn> {
+  ): CommandOutcome<SignedIn> {
     const link = await links.read(token, ['invite', 'reset'], email);
     if (isRejection(link)) return badToken;
     const user = await admission.user({ email: link.email });
@@ -205,7 +204,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   }
 
   /** By an admin; ends all sessions of the user. */
-  async function reset(userId: string, password: string, by: string, context: CommandContext): Outcome<object> {
+  async function reset(userId: string, password: string, by: string, context: CommandContext): CommandOutcome<object> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
     // Hashing may wait, and the caller may no longer be an admin.

@@ -12,11 +12,10 @@ import {
   sessionEndedOf,
   truncate,
 } from '../../../domain/shared/index.js';
-import type { Handled, KernelPorts } from '../../command/index.js';
+import type { CommandOutcome, CommandResult, Handled, KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
-import type { CommandResult, Outcome } from '../command-result.js';
 import {
   type Caller,
   type ChatPorts,
@@ -107,7 +106,7 @@ export function createSessions(ports: SessionPorts) {
     { ip, userAgent }: Omit<SignInOrigin, 'network'>,
     context: CommandContext,
     { mailed = false, recheck = async () => true }: OpenOptions = {},
-  ): Outcome<SignedIn> {
+  ): CommandOutcome<SignedIn> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
@@ -129,7 +128,7 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(ended) ? ended : { body, position: ended.position };
   }
 
-  async function refresh(refreshToken: string, context: CommandContext): Outcome<SignedIn> {
+  async function refresh(refreshToken: string, context: CommandContext): CommandOutcome<SignedIn> {
     const presented = await tokens.readRefresh(refreshToken);
     if (!presented) return sessionEnded;
     const { userId, sessionId } = presented;
@@ -151,7 +150,7 @@ export function createSessions(ports: SessionPorts) {
     { userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>,
     refreshToken: string | undefined,
     context: CommandContext,
-  ): Outcome<object> {
+  ): CommandOutcome<object> {
     const target = refreshToken === undefined ? { userId, sessionId } : await tokens.readRefresh(refreshToken);
     if (target?.userId !== userId) return unauthorized;
     const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
@@ -168,7 +167,7 @@ export function createSessions(ports: SessionPorts) {
     { userId, sessionId }: Caller,
     { sessionId: one, refreshToken }: SessionSelection,
     context: CommandContext,
-  ): Outcome<object> {
+  ): CommandOutcome<object> {
     const exempt = refreshToken === undefined ? { userId, sessionId } : await tokens.readRefresh(refreshToken);
     if (exempt?.userId !== userId) return unauthorized;
     const about = { userId, reason: 'revoked' as const, now: clock.now() };
@@ -185,7 +184,11 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  async function endAll(userId: string, reason: 'password' | 'removed', context: CommandContext): Outcome<object> {
+  async function endAll(
+    userId: string,
+    reason: 'password' | 'removed',
+    context: CommandContext,
+  ): CommandOutcome<object> {
     const command = { type: 'EndSessions' as const, userId, reason, now: clock.now() };
     const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
     return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };

@@ -288,7 +288,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
           });
         },
       },
-      RoomRequested: {},
+      RequestRecorded: {},
       SignalRelayed: {},
       MeetingErased: { evolve: removeErased },
     },

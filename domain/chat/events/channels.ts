@@ -1,5 +1,5 @@
 /** Events of channels with their webhooks, and of direct conversations; their ids and key subjects. */
-import { event, flag, id, object, text, time } from '../../shared/index.js';
+import { event, flag, id, object, requestEvents, text, time } from '../../shared/index.js';
 
 export const channelSubject = ({ channelId }: { readonly channelId: string }): string => `chat.channel-${channelId}`;
 
@@ -70,7 +70,7 @@ export const conversationSubject = (conversationId: string): string =>
   `chat.conversation-${conversationId.slice(DIRECT.length)}`;
 
 export const conversationEvents = {
-  ConversationRequested: event(object({ conversationId: id, by: id, requestedAt: time })),
+  ...requestEvents,
   ConversationStarted: event(
     object({
       conversationId: id,

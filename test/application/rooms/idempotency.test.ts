@@ -1,9 +1,10 @@
 /** Repeated commands on two nodes or after a lost answer: executed once, answered alike. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { CommandResult } from '../../../application/command/index.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { roomAggregate } from '../../../application/rooms/aggregates.js';
-import { type CommandResult, createRoomCommands } from '../../../application/rooms/commands.js';
+import { createRoomCommands } from '../../../application/rooms/commands.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';

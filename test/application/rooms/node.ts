@@ -1,8 +1,9 @@
 /** A node of the room service without HTTP, optionally on a fake clock. */
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
+import type { CommandResult } from '../../../application/command/index.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
 import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
-import { type CommandResult, createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
+import { createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';
 import {

@@ -2,7 +2,7 @@
 import { audit } from '../../../domain/chat/audit-log.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
-import { conversation, request } from '../../../domain/chat/conversation.js';
+import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/events/channels.js';
 import type { SessionSecret } from '../../../domain/chat/events/sign-in.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
@@ -113,7 +113,7 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
-  ...specOf(request).run([{ type: 'RequestConversation', conversationId: DIRECT, by: BOB, now: NOON }]).events,
+  { type: 'RequestRecorded', data: { recordedAt: NOON } },
   ...specOf(file).run([
     upload(),
     attach('m'),
@@ -135,7 +135,7 @@ const emitted: readonly DomainEvent[] = [
         position: '17',
         doneAt: NOON,
         action: 'reply.delete',
-        by: 'ada',
+        actorId: 'ada',
         targetType: 'reply',
         targetId: 'm.yes',
         metadata: { channelId: 'general', threadId: 'm', author: 'bob' },

@@ -15,7 +15,7 @@ describe('the event catalog of meetings', () =>
       ...specOf(room).run(everything).events,
       chatSent(sender, 'Hello', '1799999999999-bob'),
       reactionSent(sender, 'clap'),
-      { type: 'RoomRequested', data: { roomId, meetingId, requestedAt: NOON } },
+      { type: 'RequestRecorded', data: { recordedAt: NOON } },
       { type: 'SignalRelayed', data: { roomId, meetingId, count: 42 } },
     ],
     subjectOf: () => meetingSubject({ meetingId }),

@@ -7,4 +7,4 @@ export interface CommandResult<Body> {
   readonly position: Position;
 }
 
-export type Outcome<Body> = Promise<CommandResult<Body> | Rejection>;
+export type CommandOutcome<Body> = Promise<CommandResult<Body> | Rejection>;
