@@ -46,8 +46,8 @@ export const chat: Service<typeof catalog> = {
     const { admission, audit, guards, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
     const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas, threads });
-    const { messages, visibility, rowMapper, downloads } = messaging;
-    const ports = { ...kernel, messages, opened: rowMapper, admission, audit, logger };
+    const { messages, visibility, opened, downloads } = messaging;
+    const ports = { ...kernel, messages, opened, admission, audit, logger };
     const presence = createPresence(ports);
     const index = createSearchIndex({
       db: kernel.mongo.models,

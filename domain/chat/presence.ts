@@ -5,8 +5,6 @@ import type { ChatEvent } from './catalog.js';
 export type PresenceEvent = ChatEvent<'PresenceChanged'>;
 export type Status = PresenceEvent['data']['status'];
 
-export const STATUSES = ['online', 'away', 'offline'] as const satisfies readonly Status[];
-
 /** Milliseconds after the last stream closes until the user is offline; covers page reloads. */
 export const GRACE_MS = 10_000;
 

@@ -1,6 +1,6 @@
 /** Routes of presence. */
 import type { Presence } from '../../../application/chat/people/presence.js';
-import { STATUSES } from '../../../domain/chat/presence.js';
+import { STATUSES } from '../../../domain/chat/events/presence.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
 import { streamedList } from '../server/streamed-json.js';

@@ -7,6 +7,7 @@ import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
+import { type RowPages, readRowPages } from '../../consistency/index.js';
 import type { CommandContext, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
@@ -37,8 +38,8 @@ export type Export = ReturnType<typeof createExport>;
 
 export function createExport({ aggregates, rows, projectionProgress, vault, clock, audit, opened }: ExportPorts) {
   /**
-   * Records the export in the audit log, and returns the pieces of its JSON, which can be read once. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
-   * models.
+   * Records the export in the audit log, and returns the pieces of its JSON, which can be read once. `by`: an admin, or
+   * the operator. `patienceMs`: time to wait for the read models.
    */
   return async function exportChat(by: string, context: CommandContext, patienceMs?: number) {
     const exportedAt = clock.now();
@@ -80,14 +81,15 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
     }
   }
 
-  async function* messagesOf(channel: string, list: object): AsyncGenerator<MessageSnapshot> {
-    const found = readInPages<MessageRow>('chat.messages', list, 'posted', (row) => row.posted.toBigInt());
-    for await (const page of found) for (const { message } of await opened.messages(channel, page)) yield message;
+  async function* messagesOf(channel: string, filter: RowPages['filter']): AsyncGenerator<MessageSnapshot> {
+    const pages = readRowPages<MessageRow>(rows, 'chat.messages', { filter, by: 'posted', after: 0n, limit: PAGE });
+    for await (const page of pages) for (const { message } of await opened.messages(channel, page)) yield message;
   }
 
   /** Each conversation has a row per participant; only the first one's is exported. */
   async function* conversations() {
-    for await (const page of readInPages<ConversationRow>('chat.conversations', {}, '_id', ({ _id }) => _id))
+    const pages = { filter: {}, by: '_id', after: '', limit: PAGE };
+    for await (const page of readRowPages<ConversationRow>(rows, 'chat.conversations', pages))
       yield page
         .filter(({ user, conversation }) => participantsOf(conversation)?.[0] === user)
         .map(({ conversation: id, createdAt, lastMessageAt }) => ({
@@ -99,26 +101,9 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
   }
 
   async function* auditLog() {
-    for await (const page of readInPages<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt(), AUDIT_PAGE))
+    const pages = { filter: {}, by: 'at', after: 0n, limit: AUDIT_PAGE };
+    for await (const page of readRowPages<AuditRow>(rows, 'chat.audit', pages))
       yield await Promise.all(page.map((each) => entryOf(vault, each)));
-  }
-
-  /** Pages by key, unaffected by concurrent inserts and deletes. */
-  async function* readInPages<Row>(
-    projection: string,
-    filter: object,
-    by: string,
-    at: (row: Row) => bigint | string,
-    limit = PAGE,
-  ): AsyncGenerator<readonly Row[]> {
-    for (let after: bigint | string | undefined; ; ) {
-      const from: object = after === undefined ? { $gt: by === '_id' ? '' : 0n } : { $gt: after };
-      const query = { filter: { ...filter, [by]: from }, sort: { [by]: 1 as const }, limit };
-      const page = await rows.find<Row>(projection, query);
-      if (page.length > 0) yield page;
-      if (page.length < limit) return;
-      after = at(page.at(-1)!);
-    }
   }
 }
 

@@ -110,14 +110,10 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     { name, topic, isPrivate, members }: ChannelInput,
     context: CommandContext,
   ): CommandOutcome<{ readonly channel: ChannelView }> {
-    const place = await visibility.channel(caller, channelId);
-    if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
-    const mayUpdate = caller.isAdmin || place.createdBy === caller.userId;
-    if (mayUpdate && !(await admission.areUsers(members ?? []))) return unknownMember;
-    const fields = { name, topic, isPrivate, members };
+    if (!(await admission.areUsers(members ?? []))) return unknownMember;
     const about = { channelId, by: caller, now: clock.now() };
-    const command = { type: 'UpdateChannel' as const, ...about, ...fields };
+    const command = { type: 'UpdateChannel' as const, ...about, name, topic, isPrivate, members };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
     const { body, position } = await resultFor(channelId, outcome);

@@ -63,56 +63,36 @@ export interface MessagingContext {
 
 export function createMessaging({ kernel, admission, guards, fileStore, quotas, threads, metrics }: MessagingContext) {
   const visibility = createVisibility({ ...kernel, admission });
-  const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
-  const filePorts = {
-    ...kernel,
-    admission,
-    visibility,
-    fileStore,
-    sealedFiles: encryptedFiles,
-    context: kernel.systemContext,
-  };
+  const sealedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
+  const writePositions = createWritePositions();
+  const opened = createRowMapper(kernel);
+  const common = { ...kernel, context: kernel.systemContext, admission, visibility, threads, writePositions, opened };
+  const filePorts = { ...common, fileStore, sealedFiles };
   const files = createFiles(filePorts);
   const fileLifecycle = createFileLifecycle(filePorts);
-  const attachments = createAttachments({ ...filePorts, files });
+  const uploads = createAttachments({ ...common, files });
+  const ports = { ...common, uploads, prepareContent: createContentPreparer({ ...common, uploads }) };
   const budgets = createFileBudgets();
   for (const budget of Object.values(budgets)) metrics.budget(budget);
-  const prepareContent = createContentPreparer({ admission, visibility, uploads: attachments });
-  const writePositions = createWritePositions();
   const pageCache = createPageCache();
   metrics.cache(pageCache.cache);
-  const rowMapper = createRowMapper(kernel);
-  const ports = {
-    ...kernel,
-    admission,
-    visibility,
-    threads,
-    prepareContent,
-    uploads: attachments,
-    writePositions,
-    opened: rowMapper,
-  };
   const channels = createChannels(ports);
   const pages = createPageQueries(ports);
-  const reading = createMessageReader({ admission, pages, pageCache, writePositions });
+  const reading = createMessageReader({ ...common, pages, pageCache });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, messages });
   const history = createHistory(ports);
+  const useCases = { visibility, channels, messages, replies, conversations, history, reading };
+  const routePorts = { ...useCases, guards, quotas };
   return {
-    visibility,
-    handlers: [pageCache.onEvent],
-    channels,
-    rowMapper,
-    messages,
-    replies,
-    conversations,
-    history,
+    ...useCases,
     pages,
-    reading,
+    opened,
     files,
-    encryptedFiles,
-    attachments,
+    sealedFiles,
+    uploads,
+    handlers: [pageCache.onEvent],
     reactions: [
       truncateDeletedMessages(ports),
       completeThreads(ports),
@@ -124,10 +104,10 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     downloads: budgets.downloads,
     routes: [
       ...channelRoutes(guards, channels, quotas),
-      ...messageRoutes({ guards, visibility, messages, reading, history, downloads: budgets.downloads, quotas }),
-      ...threadRoutes({ guards, replies, reading, quotas }),
-      ...fileRoutes({ guards, files, visibility, replies, sealedFiles: encryptedFiles, quotas, ...budgets }),
-      ...conversationRoutes({ guards, visibility, conversations, messages, reading, quotas }),
+      ...messageRoutes({ ...routePorts, downloads: budgets.downloads }),
+      ...threadRoutes(routePorts),
+      ...fileRoutes({ ...routePorts, ...budgets, files, sealedFiles }),
+      ...conversationRoutes(routePorts),
     ],
   };
 }

@@ -1,7 +1,9 @@
 /** Events of a user's presence. Each event holds the whole state, so only the newest is kept. */
 import { event, flag, id, object, time } from '../../shared/index.js';
 
-const status = { enum: ['online', 'away', 'offline'] } as const;
+export const STATUSES = ['online', 'away', 'offline'] as const;
+
+const status = { enum: STATUSES };
 
 export const presenceEvents = {
   PresenceChanged: event(

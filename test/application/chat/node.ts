@@ -74,10 +74,6 @@ export async function startChatNode(
 
   return {
     ...messaging,
-    // Named as the ports of the use cases.
-    sealedFiles: messaging.encryptedFiles,
-    uploads: messaging.attachments,
-    opened: messaging.rowMapper,
     kernel,
     admission,
     /** Number of row queries so far. */

@@ -1,7 +1,8 @@
 /** Presence rules: status follows open streams, unless the user has set it. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type PresenceCommand, presence, STATUSES, type Status } from '../../../domain/chat/presence.js';
+import { STATUSES } from '../../../domain/chat/events/presence.js';
+import { type PresenceCommand, presence, type Status } from '../../../domain/chat/presence.js';
 import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
