@@ -25,12 +25,20 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
   const browser = await driver.launch({
     executablePath: CHROMIUM ?? (await chromium.executablePath()),
     // Not the package's own arguments: some turn off what pages are protected by.
-    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', ...more],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--mute-audio',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ...more,
+    ],
     headless: true,
   });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
-    const context = await newContext(options);
+    // Animations would take most of a core where there is no GPU.
+    const context = await newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(ACTION_MS);
     return context;
   };
