@@ -3,6 +3,7 @@
 import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import {
+  badLength,
   exceedsMemberLimit,
   fitName,
   lengthOf,
@@ -12,7 +13,6 @@ import {
   updateCount,
 } from './limits.js';
 import { nameKey } from './names.js';
-import { badLength } from './rejections.js';
 import {
   createWebhook,
   deleteWebhook,

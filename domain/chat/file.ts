@@ -2,7 +2,7 @@
 
 import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { atMost } from './rejections.js';
+import { atMost } from './limits.js';
 
 /** Milliseconds an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;

@@ -1,5 +1,12 @@
 /** Limits of chat aggregates: counts per user, lengths of names, and memberships of all channels together. */
-import { isVisible, PersistentMap, rejection } from '../shared/index.js';
+import { isVisible, PersistentMap, type Rejection, rejection } from '../shared/index.js';
+
+/** Rejects a command that exceeds a limit; `limit` completes the sentence "At most ...". */
+export const atMost = (rejected: `chat/${string}`, limit: string): Rejection =>
+  rejection(rejected, 'invalid', `At most ${limit}`);
+
+export const badLength = (rejected: `chat/${string}`, what: string, maxLength: number): Rejection =>
+  rejection(rejected, 'invalid', `${what} must be 1 to ${maxLength} characters`);
 
 export type Counts = PersistentMap<number>;
 

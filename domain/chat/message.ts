@@ -13,7 +13,7 @@ import {
   type messageEvents,
   parentOf,
 } from './events/messages.js';
-import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 import {
   eventReactions,
   findReaction,
@@ -25,7 +25,6 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
-import { atMost } from './rejections.js';
 
 export interface MessageState {
   readonly status: 'none' | 'active' | 'deleted';

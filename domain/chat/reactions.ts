@@ -2,8 +2,7 @@
 
 import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
-import { addCount, type Counts, countOf, noCounts } from './limits.js';
-import { atMost } from './rejections.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 
 /** Reactions above which events leave them out; each event holds the whole message. */
 const MAX_EVENT_REACTIONS = 1000;

@@ -3,8 +3,7 @@
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
-import { fitName } from './limits.js';
-import { badLength } from './rejections.js';
+import { badLength, fitName } from './limits.js';
 
 const SERVER_NAME_LENGTH = 80;
 
@@ -20,8 +19,6 @@ export interface RenameServer {
 }
 
 export type ServerEvent = ChatEvent<'ServerRenamed'>;
-
-export const SETTINGS = 'chat.settings-main';
 
 const badName = badLength('chat/bad-server-name', 'name', SERVER_NAME_LENGTH);
 

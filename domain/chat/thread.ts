@@ -3,9 +3,8 @@
 import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { MessageContent, Thread, threadEvents } from './events/messages.js';
-import { addCount, type Counts, countOf, noCounts } from './limits.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 import { messageNotFound } from './message.js';
-import { atMost } from './rejections.js';
 
 /** Participants in a thread summary; each event repeats the summary. */
 const MAX_PARTICIPANTS = 100;

@@ -2,8 +2,7 @@
 
 import { type Evolve, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { fitName } from './limits.js';
-import { badLength } from './rejections.js';
+import { badLength, fitName } from './limits.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
 

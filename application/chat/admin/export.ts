@@ -2,8 +2,8 @@
 
 import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
 import { participantsOf } from '../../../domain/chat/events/channels.js';
+import { SETTINGS } from '../../../domain/chat/events/settings.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
-import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';

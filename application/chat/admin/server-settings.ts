@@ -1,7 +1,7 @@
 /** Use cases on the server settings. */
 
-import { SETTINGS_SUBJECT } from '../../../domain/chat/events/settings.js';
-import { SETTINGS, type ServerState } from '../../../domain/chat/server-settings.js';
+import { SETTINGS } from '../../../domain/chat/events/settings.js';
+import type { ServerState } from '../../../domain/chat/server-settings.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { CommandOutcome, CommandResult } from '../../command/index.js';
 import type { CommandContext, Position, Vault } from '../../ports/index.js';
@@ -24,7 +24,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     /** `by` must be an admin. */
     async rename(name: string, by: string, context: CommandContext): CommandOutcome<ServerState> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
-      const outcome = await handle(serverAggregate, SETTINGS, command, context, () => vault.create(SETTINGS_SUBJECT));
+      const outcome = await handle(serverAggregate, SETTINGS, command, context, () => vault.create(SETTINGS));
       if (isRejection(outcome)) return outcome;
       return { body: { name: (await outcome.state()).name }, position: outcome.position };
     },

@@ -38,9 +38,6 @@ interface LocalUser {
   streams: number;
   /** Runs when the grace period ends. */
   departureTimer?: NodeJS.Timeout | undefined;
-  /** Whether the log says that the user is at this node. */
-  isRecorded: boolean;
-  isRecording: boolean;
 }
 
 export const SWEEP_EVERY_MS = 5000;
@@ -68,76 +65,69 @@ export function createPresence(ports: PresencePorts) {
     return handle(presenceAggregate, stream, command, context, limitStream);
   }
 
-  const recordConnection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
+  const recordConnection = (type: 'Connect' | 'Disconnect', userId: string, at = run) =>
     change({ type, userId, run: at, now: clock.now() }, systemContext('chat.presence'));
 
-  /** Updates the log until it matches the local state. Failures are retried by the next sweep. */
-  async function recordPresence(userId: string, each: LocalUser) {
-    if (each.isRecording) return;
-    each.isRecording = true;
+  /** Records whether a user is at this node now; the next sweep corrects a failure. */
+  async function recordPresence(userId: string) {
     try {
-      for (let isOnline = isPresent(each); isOnline !== each.isRecorded; isOnline = isPresent(each)) {
-        await recordConnection(isOnline ? 'Connect' : 'Disconnect', userId, run);
-        each.isRecorded = isOnline;
-      }
-      if (!isPresent(each)) localUsers.delete(userId);
+      await recordConnection(localUsers.has(userId) ? 'Connect' : 'Disconnect', userId);
     } catch (error) {
       logger.warn({ err: error }, 'presence could not be recorded; retrying');
-    } finally {
-      each.isRecording = false;
     }
   }
 
-  const isPresent = ({ streams, departureTimer }: LocalUser) => streams > 0 || departureTimer !== undefined;
-
   /** Registers an open stream; returns a function to call when it closes. */
   function trackStream(userId: string): () => void {
-    const each = localUsers.get(userId) ?? { streams: 0, isRecorded: false, isRecording: false };
-    localUsers.set(userId, each);
+    const known = localUsers.get(userId);
+    const each: LocalUser = known ?? { streams: 0 };
     each.streams++;
     clearTimeout(each.departureTimer);
-    each.departureTimer = undefined;
-    void recordPresence(userId, each);
+    if (!known) {
+      localUsers.set(userId, each);
+      void recordPresence(userId);
+    }
     return () => {
       each.streams--;
       if (each.streams > 0) return;
       const depart = () => {
-        each.departureTimer = undefined;
-        void recordPresence(userId, each);
+        localUsers.delete(userId);
+        void recordPresence(userId);
       };
       // Must not keep a stopping process alive.
       each.departureTimer = setTimeout(depart, graceMs).unref();
     };
   }
 
-  /** Corrects the log: for users at this node, and for runs of dead nodes. */
+  /**
+   * Corrects what the rows have of users at this node, and of runs of dead nodes. Rows may be behind: a command that
+   * changes nothing appends nothing.
+   */
   async function sweep(stop: AbortSignal): Promise<void> {
     const known = await rows.find<PresenceRow>('chat.presence', { filter: { isConnected: true } });
-    const seen = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
+    const recorded = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
+    const wrong = [
+      // Another node may have considered this one dead while it was paused.
+      ...[...localUsers.keys()].filter((userId) => !recorded.has(userId)),
+      ...[...recorded].filter((userId) => !localUsers.has(userId)),
+    ];
     const stale = await findStaleRuns(known);
     const work = [
+      ...wrong.map((userId) => () => recordPresence(userId)),
       ...stale.map((each) => () => recordConnection('Disconnect', each.userId, each.run)),
-      ...[...localUsers].map(([userId, each]) => async () => {
-        // Another node considered this one dead while it was paused.
-        if (each.isRecorded && !seen.has(userId) && !each.isRecording) each.isRecorded = await isConnected(userId);
-        await recordPresence(userId, each);
-      }),
     ];
     for (let from = 0; from < work.length && !stop.aborted; from += CONCURRENCY)
       await Promise.all(work.slice(from, from + CONCURRENCY).map((each) => each()));
   }
 
-  const isConnected = async (userId: string) =>
-    (await admission.load(presenceAggregate, presenceStream(userId))).state.runs.includes(run);
-
   /** Runs without a live node: earlier ones of this node, and those of nodes without a lease. */
   async function findStaleRuns(known: readonly PresenceRow[]) {
     const runs = known.flatMap(({ _id: userId, runs }) => runs.map((each) => ({ userId, run: each })));
-    const others = new Set(runs.map((each) => nodeOf(each.run)).filter((each) => each !== node));
+    const nodes = new Set(runs.map((each) => nodeOf(each.run)).filter((each) => each !== node));
     const deadNodes = new Set<string>();
-    for (const each of others)
+    for (const each of nodes)
       if ((await leases.holder(`periodic:${presenceWork(each)}`)) === undefined) deadNodes.add(each);
-    return runs.filter((each) => deadNodes.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run));
+    return runs.filter((each) => (nodeOf(each.run) === node ? each.run !== run : deadNodes.has(nodeOf(each.run))));
   }
 
   async function set(userId: string, status: Status, context: CommandContext) {
