@@ -42,6 +42,7 @@ export const SESSION_MS = 604_800_000;
 const MAX_SESSIONS = 20;
 const STREAM_SECONDS = (SESSION_MS + 86_400_000) / 1000;
 const MAX_EMAIL_LENGTH = 254;
+const sessionStream = sessionStreamOf(catalog.service);
 
 export type Logins = ReturnType<typeof createLogins>;
 
@@ -66,7 +67,7 @@ export function createLogins(ports: LoginPorts) {
   }
 
   function run(command: SessionCommand<{ readonly email: string }>, context: CommandContext) {
-    const stream = sessionStreamOf(catalog.service, command.userId);
+    const stream = sessionStream(command.userId);
     /** Creates the key that encrypts the email; lets a new stream expire. */
     const prepare = async () => {
       const isNew = (await aggregates.load(sessionAggregate, stream)).revision < 0;
@@ -109,7 +110,7 @@ export function createLogins(ports: LoginPorts) {
       const parsed = parseToken(token);
       if (!parsed) return undefined;
       const { addressId, sessionId } = parsed;
-      const stream = sessionStreamOf(catalog.service, addressId);
+      const stream = sessionStream(addressId);
       // Another node may have opened the session a moment ago.
       const session =
         findSession((await aggregates.load(sessionAggregate, stream)).state, sessionId, clock.now()) ??

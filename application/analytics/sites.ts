@@ -1,6 +1,6 @@
 /** Commands and queries of sites: create, update, share, delete, list. */
 
-import { type AnalyticsEvent, type catalog, siteSubject } from '../../domain/analytics/catalog.js';
+import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
 import {
   invalidSite,
   parseSiteFields,
@@ -27,7 +27,7 @@ import type {
   LoadedAggregate,
 } from '../command/index.js';
 import type { CommandContext, Position, Vault } from '../ports/index.js';
-import type { LiveEvent } from '../subscription/index.js';
+import { handleByType } from '../subscription/index.js';
 import { sitesAggregate } from './aggregates.js';
 
 export interface SitePorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
@@ -235,9 +235,12 @@ export interface SiteCaches {
 }
 
 /** Creates the handler that drops cached data of deleted sites and of visitors of ended days. */
-export const forgetEnded =
-  ({ bySite, byDay }: SiteCaches) =>
-  (event: LiveEvent<typeof catalog>): void => {
-    if (event.type === 'SiteDeleted') for (const cache of bySite) cache.forget(event.data.instance);
-    if (event.type === 'VisitorDayEnded') for (const cache of byDay) cache.forget(event.data.day);
-  };
+export const forgetEnded = ({ bySite, byDay }: SiteCaches) =>
+  handleByType<AnalyticsEvent<'SiteDeleted' | 'VisitorDayEnded'>>({
+    SiteDeleted({ data: { instance } }) {
+      for (const cache of bySite) cache.forget(instance);
+    },
+    VisitorDayEnded({ data: { day } }) {
+      for (const cache of byDay) cache.forget(day);
+    },
+  });

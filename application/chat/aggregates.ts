@@ -1,11 +1,11 @@
 /** Aggregates of the chat: deciders with their stream options; seeding and erasing what is cached of them. */
 import { audit } from '../../domain/chat/audit-log.js';
-import { catalog } from '../../domain/chat/catalog.js';
+import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsState, channels } from '../../domain/chat/channels.js';
 import { conversation } from '../../domain/chat/conversation.js';
 import { type SessionSecret, sessionStream } from '../../domain/chat/events/sign-in.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
-import { message, messageNotFound } from '../../domain/chat/message.js';
+import { isPost, message, messageNotFound } from '../../domain/chat/message.js';
 import { oauth } from '../../domain/chat/oauth.js';
 import { password } from '../../domain/chat/password.js';
 import { presence } from '../../domain/chat/presence.js';
@@ -14,7 +14,7 @@ import { server } from '../../domain/chat/server-settings.js';
 import { thread } from '../../domain/chat/thread.js';
 import { oneTimeLinks, SESSION_EVENTS, sessions } from '../../domain/shared/index.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
-import { aggregateAt, type LiveEvent, type StreamCursors } from '../subscription/index.js';
+import { aggregateAt, handleByType, type StreamCursors } from '../subscription/index.js';
 
 const aggregate = aggregatesOf(catalog);
 
@@ -30,7 +30,7 @@ export const sessionAggregate = aggregate(sessions<SessionSecret>(catalog.servic
 export const serverAggregate = aggregate(server);
 export const channelsAggregate = aggregate(channels);
 export const messageAggregate = aggregate(message, {
-  creates: ({ type }) => type === 'PostMessage',
+  creates: isPost,
   termination: { rejection: messageNotFound, isEnded: ({ status }) => status === 'deleted' },
 });
 export const threadAggregate = aggregate(thread, {
@@ -67,14 +67,18 @@ export function seedAggregatesFromRelay(
 }
 
 /** Creates the handler that drops erased data from the relay's buffer and from cached aggregates. */
-export const forgetErased =
-  (aggregates: Pick<AggregateStore, 'forget' | 'seed'>, relay: { state(): Folded; clear(): void }) =>
-  (event: LiveEvent<typeof catalog>): void => {
-    if (event.type === 'UserErased') {
+export function forgetErased(
+  aggregates: Pick<AggregateStore, 'forget' | 'seed'>,
+  relay: { state(): Folded; clear(): void },
+) {
+  // The relay's state no longer has the erased data.
+  const reseed = () => seedAggregatesFromRelay(aggregates, relay.state());
+  return handleByType<ChatEvent<'UserErased' | 'ChannelDeleted'>>({
+    UserErased({ data }) {
       relay.clear();
-      aggregates.forget(sessionStream(event.data.userId));
-    }
-    // The relay's state no longer has the erased data.
-    if (event.type === 'UserErased' || event.type === 'ChannelDeleted')
-      seedAggregatesFromRelay(aggregates, relay.state());
-  };
+      aggregates.forget(sessionStream(data.userId));
+      reseed();
+    },
+    ChannelDeleted: reseed,
+  });
+}

@@ -1,5 +1,5 @@
 /** Audience of a service: a pure fold of its events that decides which clients receive which messages. */
-import { type DomainEvent, ownEntry } from '../../domain/shared/index.js';
+import { type DomainEvent, type EventHandlers, handlerFor, ownEntry } from '../../domain/shared/index.js';
 import type { RevealedEvent } from '../ports/index.js';
 import type { Fold, SnapshotFormat } from './fold-snapshots.js';
 import type { StreamCursors } from './stream-cursors.js';
@@ -47,6 +47,12 @@ export function routeEvent<State>(
   const state = routing?.evolve ? routing.evolve(before, event) : before;
   return { state, deliveries: routing?.deliver?.(event, state, before) ?? [] };
 }
+
+/** Returns the handler for the live feed that calls the function of an event's type, if the table has one. */
+export const handleByType =
+  <Event extends DomainEvent>(on: EventHandlers<Event, void>) =>
+  (event: DomainEvent): void =>
+    handlerFor<DomainEvent, void>(on, event)?.(event);
 
 /** One message and the client streams that receive it. */
 export interface Delivery {

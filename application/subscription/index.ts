@@ -4,6 +4,7 @@ export {
   audienceFold,
   type Delivery,
   type EventRouting,
+  handleByType,
   type Message,
   routeEvent,
   type StreamControl,

@@ -92,8 +92,11 @@ type Handlers = {
   readonly [Type in MessageCommand['type']]: (command: Command<Type>, state: MessageState) => Outcome;
 };
 
+/** Whether a command creates the message. */
+export const isPost = ({ type }: MessageCommand): boolean => type === 'PostMessage';
+
 function decide(command: MessageCommand, state: MessageState): Outcome {
-  if (state.status !== 'active' && command.type !== 'PostMessage') return messageNotFound;
+  if (state.status !== 'active' && !isPost(command)) return messageNotFound;
   return (handlers[command.type] as (command: MessageCommand, state: MessageState) => Outcome)(command, state);
 }
 

@@ -82,7 +82,10 @@ export const GRACE_MS = 30_000;
  */
 export const SESSION_EVENTS = 10_000;
 
-export const sessionStreamOf = (service: string, userId: string): string => `${service}.session-${userId}`;
+export const sessionStreamOf =
+  (service: string) =>
+  (userId: string): string =>
+    `${service}.session-${userId}`;
 
 export const sessionEndedOf = (service: string): Rejection =>
   rejection(`${service}/session-ended`, 'unauthenticated', 'The session has ended; sign in again');

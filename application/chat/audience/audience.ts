@@ -1,6 +1,6 @@
 /** Audience of the chat: who may see which event, and when a client's stream ends. */
 import { randomUUID } from 'node:crypto';
-import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
@@ -14,7 +14,7 @@ import {
   type Audience,
   advance,
   type Delivery,
-  type LiveEvent,
+  handleByType,
   type Message,
   type StreamControl,
 } from '../../subscription/index.js';
@@ -263,22 +263,18 @@ export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] =
 ];
 
 /** Creates the handler that ends streams when an event ends their session or user. */
-export const endStreams =
-  ({ end, until }: StreamControl) =>
-  (event: LiveEvent<typeof catalog>): void => {
-    switch (event.type) {
-      case 'SessionRefreshed':
-        until(sessionKey(event.data.sessionId), event.data.expiresAt);
-        break;
-      case 'SessionEnded':
-        end(sessionKey(event.data.sessionId));
-        break;
-      case 'UserRemoved':
-      case 'UserLeft':
-      case 'UserErased':
-        end(userKey(event.data.userId));
-    }
-  };
+type StreamEnd = 'SessionRefreshed' | 'SessionEnded' | 'UserRemoved' | 'UserLeft' | 'UserErased';
+
+export function endStreams({ end, until }: StreamControl) {
+  const endUser = ({ data }: { readonly data: { readonly userId: string } }) => end(userKey(data.userId));
+  return handleByType<ChatEvent<StreamEnd>>({
+    SessionRefreshed: ({ data: { sessionId, expiresAt } }) => until(sessionKey(sessionId), expiresAt),
+    SessionEnded: ({ data: { sessionId } }) => end(sessionKey(sessionId)),
+    UserRemoved: endUser,
+    UserLeft: endUser,
+    UserErased: endUser,
+  });
+}
 
 export const connectedMessage = (userId: string, now: number): Message => ({
   type: 'CONNECTED',

@@ -46,7 +46,7 @@ export interface SessionSecret {
   readonly userAgent: string;
 }
 
-export const sessionStream = (userId: string): string => sessionStreamOf('chat', userId);
+export const sessionStream = sessionStreamOf('chat');
 
 const sessionEvents = {
   SessionOpened: event(session, { sealed }),
