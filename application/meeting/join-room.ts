@@ -5,7 +5,7 @@ import type { Command } from '../../domain/meeting/commands.js';
 import { roomNotFound } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
 import { initialState, isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection, rejection, sameText } from '../../domain/shared/index.js';
+import { isRejection, lengthOf, type Rejection, rejection, sameText } from '../../domain/shared/index.js';
 import { type KernelPorts, reserveQuota } from '../command/index.js';
 import type { CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
@@ -215,7 +215,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
     charge: () => Promise<Rejection | undefined> | undefined,
   ): Promise<Pick<Command<'JoinRoom'>, 'opening' | 'verifiedPasswordHash'> | Rejection> {
     const password = passwordInput.trim();
-    const isTooLong = [...password].length > PASSWORD_LENGTH;
+    const isTooLong = lengthOf(password) > PASSWORD_LENGTH;
     if (isActive(state)) {
       const { passwordHash: storedHash } = state;
       if (storedHash === undefined || password === '' || isTooLong) return {};

@@ -1,5 +1,5 @@
 /** Validates and normalizes site input: id, name, domains and properties; matches hosts with a site's domains. */
-import { clean, type Rejection, readUrl, rejection, truncate } from '../shared/index.js';
+import { clean, lengthOf, type Rejection, readUrl, rejection, truncate } from '../shared/index.js';
 import type { SiteFields } from './sites.js';
 
 export const SITE_LIMITS = {
@@ -48,7 +48,7 @@ export const invalidSite = (detail: string): Rejection => rejection('analytics/i
 /** Normalizes the given fields; absent ones stay absent. */
 export function parseSiteFields(input: SiteFieldsInput): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {
   const name = input.name === undefined ? undefined : clean(input.name, SITE_LIMITS.name + 1);
-  if (name !== undefined && (name === '' || [...name].length > SITE_LIMITS.name))
+  if (name !== undefined && (name === '' || lengthOf(name) > SITE_LIMITS.name))
     return invalidSite(`name must have 1 to ${SITE_LIMITS.name} characters`);
   const domains = input.domains === undefined ? undefined : domainsOf(input.domains);
   if (domains && 'rejected' in domains) return domains;

@@ -1,17 +1,17 @@
 /** Channels with their names, members and webhooks, as one aggregate. Stream `chat.channels-main`. */
 
-import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection, rejection } from '../shared/index.js';
-import type { ChatEvent } from './catalog.js';
 import {
-  badLength,
-  exceedsMemberLimit,
+  type Decider,
+  type Evolve,
   fitName,
   lengthOf,
-  type MembershipCount,
-  noMembers,
-  tooManyMembers,
-  updateCount,
-} from './limits.js';
+  notBefore,
+  PersistentMap,
+  type Rejection,
+  rejection,
+} from '../shared/index.js';
+import type { ChatEvent } from './catalog.js';
+import { badLength, type Counts, countMembers, exceedsMemberLimit, noCounts, tooManyMembers } from './limits.js';
 import { nameKey } from './names.js';
 import {
   createWebhook,
@@ -42,7 +42,8 @@ export interface ChannelsState {
   readonly names: PersistentMap<string>;
   /** Deleted channels that are still being erased. */
   readonly ending: PersistentMap<true>;
-  readonly memberships: MembershipCount;
+  /** By creator, and of all channels. */
+  readonly memberships: Counts;
   readonly webhooks: Webhooks;
 }
 
@@ -97,7 +98,7 @@ const initialState: ChannelsState = {
   channels: PersistentMap.empty(),
   names: PersistentMap.empty(),
   ending: PersistentMap.empty(),
-  memberships: noMembers,
+  memberships: noCounts,
   webhooks: noWebhooks,
 };
 
@@ -222,7 +223,7 @@ export const withChannel = (state: ChannelsState, channel: Channel): ChannelsSta
   ...state,
   channels: state.channels.set(channel.id, channel),
   names: claimName(state.names, channel.name, channel.id),
-  memberships: updateCount(state.memberships, state.channels.get(channel.id), channel),
+  memberships: countMembers(state.memberships, state.channels.get(channel.id), channel),
 });
 
 const evolve: Evolve<ChannelsState, ChannelsEvent> = {
@@ -256,7 +257,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       channels: state.channels.delete(id),
       names: releaseName(state.names, channel.name, id),
       ending: state.ending.set(id, true),
-      memberships: updateCount(state.memberships, channel, undefined),
+      memberships: countMembers(state.memberships, channel, undefined),
       webhooks: withoutChannel(state.webhooks, id),
     };
   },

@@ -1,5 +1,5 @@
-/** Limits of chat aggregates: counts per user, lengths of names, and memberships of all channels together. */
-import { isVisible, PersistentMap, type Rejection, rejection } from '../shared/index.js';
+/** Limits of chat aggregates: counts per user, and memberships of all channels together. */
+import { PersistentMap, type Rejection, rejection } from '../shared/index.js';
 
 /** Rejects a command that exceeds a limit; `limit` completes the sentence "At most ...". */
 export const atMost = (rejected: `chat/${string}`, limit: string): Rejection =>
@@ -19,14 +19,6 @@ export function addCount(counts: Counts, key: string, more = 1): Counts {
   return total > 0 ? counts.set(key, total) : counts.delete(key);
 }
 
-export const lengthOf = (text: string): number => [...text].length;
-
-/** Trims a name; undefined when invisible or longer than `maxLength`. */
-export function fitName(name: string, maxLength: number): string | undefined {
-  const trimmed = name.normalize('NFC').trim();
-  return isVisible(trimmed) && lengthOf(trimmed) <= maxLength ? trimmed : undefined;
-}
-
 /** Memberships of all channels. The state is cached and stored in snapshots however large it is. */
 export const MAX_MEMBERS = 1_000_000;
 /** Memberships a channel counts for by itself; its name and topic take about as much memory. */
@@ -34,43 +26,34 @@ const CHANNEL_WEIGHT = 40;
 /** Users other than admins may each hold 1/10 of the remaining capacity, so new users never exhaust the limit. */
 const SHARE_DIVISOR = 10;
 
-export interface MembershipCount {
-  readonly all: number;
-  readonly of: Counts;
-}
+/** Key of all channels together, beside those of their creators. */
+const ALL = 'all';
 
 interface Counted {
   readonly createdBy: string;
   readonly members: readonly string[];
 }
 
-export const noMembers: MembershipCount = { all: 0, of: noCounts };
-
 export const tooManyMembers = rejection('chat/too-many-members', 'invalid', 'Too many channels or channel members');
 
 const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + CHANNEL_WEIGHT : 0);
 
-/** Replaces a channel's count; undefined stands for a missing channel. */
-export function updateCount(
-  memberships: MembershipCount,
-  before: Counted | undefined,
-  now: Counted | undefined,
-): MembershipCount {
+/** Replaces a channel's memberships in the counts by creator; undefined stands for a missing channel. */
+export function countMembers(counts: Counts, before: Counted | undefined, now: Counted | undefined): Counts {
   const creator = (now ?? before)?.createdBy;
   const more = weightOf(now) - weightOf(before);
-  if (creator === undefined || more === 0) return memberships;
-  return { all: memberships.all + more, of: addCount(memberships.of, creator, more) };
+  return creator === undefined || more === 0 ? counts : addCount(addCount(counts, creator, more), ALL, more);
 }
 
 /** Whether a change would exceed the limit; reducing members is always allowed. */
 export function exceedsMemberLimit(
-  memberships: MembershipCount,
+  counts: Counts,
   before: Counted | undefined,
   proposed: Counted,
   isAdmin: boolean,
 ): boolean {
-  const next = updateCount(memberships, before, proposed);
-  if (next.all <= memberships.all) return false;
-  const left = MAX_MEMBERS - next.all;
-  return left < 0 || (!isAdmin && countOf(next.of, proposed.createdBy) > left / SHARE_DIVISOR);
+  const next = countMembers(counts, before, proposed);
+  if (countOf(next, ALL) <= countOf(counts, ALL)) return false;
+  const left = MAX_MEMBERS - countOf(next, ALL);
+  return left < 0 || (!isAdmin && countOf(next, proposed.createdBy) > left / SHARE_DIVISOR);
 }

@@ -1,5 +1,5 @@
 /** User names: validation, comparison, and mentions in a text. */
-import { isVisible } from '../shared/index.js';
+import { isVisible, lengthOf } from '../shared/index.js';
 
 const NAME_LENGTH = 64;
 
@@ -9,8 +9,7 @@ export function tidyName(name: string): string | undefined {
     .normalize('NFC')
     .replace(/[\s\p{Cc}\p{Surrogate}]+/gu, ' ')
     .trim();
-  const length = [...tidy].length;
-  return isVisible(tidy) && length <= NAME_LENGTH ? tidy : undefined;
+  return isVisible(tidy) && lengthOf(tidy) <= NAME_LENGTH ? tidy : undefined;
 }
 
 const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;

@@ -1,9 +1,9 @@
 /** Server settings that admins change at run time: the server name. Stream `chat.settings-main`. */
 
-import type { Decider, Evolve, Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, fitName, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
-import { badLength, fitName } from './limits.js';
+import { badLength } from './limits.js';
 
 const SERVER_NAME_LENGTH = 80;
 

@@ -1,8 +1,8 @@
 /** Webhooks let programs post to a channel; part of the channels aggregate. */
 
-import { type Evolve, PersistentMap, type Rejection, rejection } from '../shared/index.js';
+import { type Evolve, fitName, PersistentMap, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { badLength, fitName } from './limits.js';
+import { badLength } from './limits.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
 

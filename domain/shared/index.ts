@@ -73,8 +73,10 @@ export {
 export {
   clean,
   extensionOf,
+  fitName,
   isEmail,
   isVisible,
+  lengthOf,
   readUrl,
   sameText,
   tidy,

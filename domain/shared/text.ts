@@ -14,6 +14,15 @@ const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\s\u2800]*$/u;
 /** Whether a text has any visible character. */
 export const isVisible = (text: string): boolean => !INVISIBLE.test(text);
 
+/** Code points. */
+export const lengthOf = (text: string): number => [...text].length;
+
+/** Trims a name; undefined when invisible or longer than `maxLength` code points. */
+export function fitName(name: string, maxLength: number): string | undefined {
+  const trimmed = name.normalize('NFC').trim();
+  return isVisible(trimmed) && lengthOf(trimmed) <= maxLength ? trimmed : undefined;
+}
+
 /** Compares two texts in constant time for their length, to prevent timing attacks. */
 export function sameText(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
@@ -70,7 +79,7 @@ export function tidyFileName(name: string): string | undefined {
     .replace(UNSEEN, '')
     .normalize('NFC')
     .trim();
-  return last !== '' && [...last].length <= FILE_NAME_LENGTH ? last : undefined;
+  return last !== '' && lengthOf(last) <= FILE_NAME_LENGTH ? last : undefined;
 }
 
 /** Lower-case extension of a file name; undefined without one or without a base name. */

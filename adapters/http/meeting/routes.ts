@@ -4,7 +4,7 @@ import type { MeetingRooms, RoomInput } from '../../../application/meeting/rooms
 import type { IceServer } from '../../../application/meeting/settings.js';
 import type { Derivation, Position } from '../../../application/ports/index.js';
 import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
-import { type DataOf, isRejection } from '../../../domain/shared/index.js';
+import { type DataOf, isRejection, lengthOf } from '../../../domain/shared/index.js';
 import { networkOf, type RateLimit, type RouteQuota } from '../server/client-network.js';
 import { isProblem, type Problem, problem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
@@ -124,8 +124,6 @@ const LINKS = {
 const MAX_TITLE_LENGTH = 80;
 
 const invalid = (error: string) => problem(400, error);
-
-const lengthOf = (text: string) => [...text].length;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i;

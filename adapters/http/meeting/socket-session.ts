@@ -12,7 +12,7 @@ import { notJoined } from '../../../domain/meeting/join.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { personOf } from '../../../domain/meeting/state.js';
-import { isRejection, isVisible, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, isVisible, lengthOf, type Rejection } from '../../../domain/shared/index.js';
 import type { MessageOf } from '../../realtime/websocket/message-schema.js';
 import type { SessionHandler } from '../../realtime/websocket/session.js';
 import { CLOSE } from '../../realtime/websocket/sink.js';
@@ -246,7 +246,7 @@ export const createSocketSession =
       chat: ({ text, replyTo }) => sendRateLimited(text, (origin) => chatSent(origin, text, replyTo)),
       reaction({ reaction: rawReaction }) {
         const reaction = rawReaction.trim();
-        if ([...reaction].length > REACTION_LENGTH || !isVisible(reaction))
+        if (lengthOf(reaction) > REACTION_LENGTH || !isVisible(reaction))
           return sendError(['INVALID_MESSAGE', `reaction must be 1 to ${REACTION_LENGTH} characters`]);
         return sendRateLimited(reaction, (origin) => reactionSent(origin, reaction));
       },

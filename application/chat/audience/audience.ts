@@ -202,7 +202,7 @@ const conversationsOn: Audience<ChatState, ConversationEvent>['on'] = {
         to: [userKey(each)],
         message: {
           type: 'NEW_CONVERSATION',
-          payload: conversationView(roster, each, { id, participants, createdAt, lastMessageAt: null }),
+          payload: conversationView(roster, each, { id, createdAt, lastMessageAt: null }),
         },
       })),
   },

@@ -28,8 +28,9 @@ export interface ConversationView {
 export const conversationView = (
   roster: RosterState,
   reader: string,
-  { id, participants, createdAt, lastMessageAt }: Omit<ConversationView, 'otherUser'>,
+  { id, createdAt, lastMessageAt }: Pick<ConversationView, 'id' | 'createdAt' | 'lastMessageAt'>,
 ): ConversationView => {
+  const participants = participantsOf(id) ?? [];
   const other = participants.find((each) => each !== reader) ?? reader;
   return { id, participants, createdAt, lastMessageAt, otherUser: authorView(roster, other) };
 };
@@ -80,7 +81,7 @@ export function createConversations(ports: ConversationPorts) {
     const { startedAt: createdAt = 0 } = await outcome.state();
     const isNew = outcome.events.length > 0;
     const lastMessageAt = isNew ? null : await findLastMessageAt(userId, id);
-    const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
+    const about = { id, createdAt, lastMessageAt };
     const conversation = conversationView((await admission.roster()).state, userId, about);
     return { body: { conversation, isNew }, position: outcome.position };
   }
@@ -98,12 +99,7 @@ export function createConversations(ports: ConversationPorts) {
     });
     const { state: roster } = await admission.roster(seen);
     const conversations = found.map(({ conversation: id, createdAt, lastMessageAt }) =>
-      conversationView(roster, userId, {
-        id,
-        participants: participantsOf(id) ?? [],
-        createdAt,
-        lastMessageAt,
-      }),
+      conversationView(roster, userId, { id, createdAt, lastMessageAt }),
     );
     return { body: { conversations }, ...withRows(freshness, found) };
   }

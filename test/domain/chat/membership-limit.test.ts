@@ -1,13 +1,6 @@
 /** The limit of members over all channels: no user can exhaust it for others. */
 import { expect } from 'chai';
-import {
-  exceedsMemberLimit,
-  MAX_MEMBERS,
-  type MembershipCount,
-  noMembers,
-  updateCount,
-} from '../../../domain/chat/limits.js';
-import { PersistentMap } from '../../../domain/shared/persistent-map.js';
+import { type Counts, countMembers, exceedsMemberLimit, MAX_MEMBERS, noCounts } from '../../../domain/chat/limits.js';
 
 const [ADA, BOB] = ['ada', 'bob'];
 const channel = (createdBy: string, count: number) => ({
@@ -15,22 +8,23 @@ const channel = (createdBy: string, count: number) => ({
   members: Array.from({ length: count }, () => createdBy),
 });
 /** Counts as if channels of these totals existed; each channel counts as 40 extra members. */
-const memberships = (of: Readonly<Record<string, number>>): MembershipCount => ({
-  all: Object.values(of).reduce((sum, each) => sum + each, 0),
-  of: Object.entries(of).reduce((map, [name, each]) => map.set(name, each), PersistentMap.empty<number>()),
-});
+const memberships = (of: Readonly<Record<string, number>>): Counts =>
+  Object.entries({ ...of, all: Object.values(of).reduce((sum, each) => sum + each, 0) }).reduce(
+    (counts, [name, each]) => counts.set(name, each),
+    noCounts,
+  );
 const isFull = (of: Readonly<Record<string, number>>, count: number, isAdmin = false) =>
   exceedsMemberLimit(memberships(of), undefined, channel(ADA, count), isAdmin);
 
 describe('the members of all channels', () => {
   it('are counted by channel creator, with 40 extra per channel', () => {
     const [one, larger] = [channel(ADA, 3), channel(ADA, 5)];
-    let state = updateCount(updateCount(noMembers, undefined, one), undefined, channel(BOB, 1));
-    expect([state.all, state.of.get(ADA), state.of.get(BOB)]).to.deep.equal([84, 43, 41]);
-    state = updateCount(state, one, larger);
-    expect([state.all, state.of.get(ADA)]).to.deep.equal([86, 45]);
-    state = updateCount(state, larger, undefined);
-    expect([state.all, state.of.has(ADA)]).to.deep.equal([41, false]);
+    let counts = countMembers(countMembers(noCounts, undefined, one), undefined, channel(BOB, 1));
+    expect([counts.get('all'), counts.get(ADA), counts.get(BOB)]).to.deep.equal([84, 43, 41]);
+    counts = countMembers(counts, one, larger);
+    expect([counts.get('all'), counts.get(ADA)]).to.deep.equal([86, 45]);
+    counts = countMembers(counts, larger, undefined);
+    expect([counts.get('all'), counts.has(ADA)]).to.deep.equal([41, false]);
   });
 
   it('leave ten times the places of one user for others', () => {
