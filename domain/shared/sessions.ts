@@ -60,6 +60,8 @@ export type SessionCommand<Secret> = About &
         /** Maximum sessions per user; the oldest are ended. */
         most: number;
         secret: Secret;
+        /** Ends all other sessions, as after a password change. */
+        alone?: boolean;
       }
     /** `generation`: of the presented refresh token; omitted where tokens are not rotated. */
     | { type: 'RefreshSession'; sessionId: string; generation?: number; expiresAt: number }
@@ -113,13 +115,14 @@ const endedEvent = (
 });
 
 function open<Secret>(
-  { userId, sessionId, expiresAt, most, secret, now }: Command<'OpenSession', Secret>,
+  { userId, sessionId, expiresAt, most, secret, alone = false, now }: Command<'OpenSession', Secret>,
   active: readonly Session<Secret>[],
 ): readonly SessionEvent<Secret>[] {
-  const superseded = active.slice(0, Math.max(0, active.length - most + 1));
+  const reason = alone ? 'password' : 'superseded';
+  const replaced = alone ? active : active.slice(0, Math.max(0, active.length - most + 1));
   const data = { userId, sessionId, generation: 0, createdAt: now, lastUsedAt: now, expiresAt };
   return [
-    ...superseded.map(({ id }) => endedEvent(id, { userId, reason: 'superseded', now })),
+    ...replaced.map(({ id }) => endedEvent(id, { userId, reason, now })),
     { type: 'SessionOpened', data: { ...data, secret } },
   ];
 }

@@ -151,7 +151,7 @@ export const ended = (sessionId: string, reason: Reason, at = NOON): SessionEven
   data: { userId: 'ada', sessionId, reason, endedAt: at },
 });
 
-export const open = (sessionId: string, now = NOON): SessionCommand<SessionSecret> => ({
+export const open = (sessionId: string, now = NOON, more: { alone?: boolean } = {}): SessionCommand<SessionSecret> => ({
   type: 'OpenSession',
   userId: 'ada',
   sessionId,
@@ -159,6 +159,7 @@ export const open = (sessionId: string, now = NOON): SessionCommand<SessionSecre
   most: 3,
   secret: from,
   now,
+  ...more,
 });
 export const refresh = (sessionId: string, generation: number, now: number): SessionCommand<SessionSecret> => ({
   type: 'RefreshSession',

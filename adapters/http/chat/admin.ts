@@ -8,8 +8,7 @@ import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
 import { listLimit } from '../server/validate.js';
-import { type AuthGuards, access, contextFor } from './auth.js';
-import { reauthenticate } from './page-response.js';
+import { type AuthGuards, access, contextFor, reauthenticate } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface AdminDeps {

@@ -7,9 +7,8 @@ import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor, readerOf, respondWithPage } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 

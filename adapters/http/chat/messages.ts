@@ -10,9 +10,8 @@ import { MAX_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { sendJsonStream } from '../server/download.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, access, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor, readerOf, recheckAccess, respondWithPage } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 

@@ -1,6 +1,6 @@
 /** Routes of signing in by OAuth providers: redirect to the provider, and callback. */
 
-import type { CallbackParams, OAuth } from '../../../application/chat/sign-in/oauth.js';
+import { type CallbackParams, OAUTH_FAILURES, type OAuth } from '../../../application/chat/sign-in/oauth.js';
 import { rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { RateLimit } from '../server/client-network.js';
@@ -79,8 +79,7 @@ export function oauthRoutes(oauth: OAuth, attempts: RateLimit, appUrl: () => str
     summary: 'Callback of a provider',
     description:
       'Leads to the application with `access_token`, `refresh_token` and `expires_in` (seconds), or with `oauth_error`: ' +
-      '`invalid_state`, `missing_code`, `access_denied`, `provider_error`, `no_verified_email`, `user_not_found`, ' +
-      '`rate_limit_exceeded`, `server_error`.',
+      `${OAUTH_FAILURES.map((each) => `\`${each}\``).join(', ')}.`,
     query: {
       type: 'object',
       properties: { code: callbackParameter, state: callbackParameter, error: callbackParameter },

@@ -5,8 +5,7 @@ import { isRejection, object } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
-import { type AuthGuards, access } from './auth.js';
-import { pageReply, reauthenticate } from './page-response.js';
+import { type AuthGuards, access, pageReply, reauthenticate } from './auth.js';
 import { flag, id, text, time } from './schemas.js';
 
 const searchResult = object(

@@ -2,9 +2,8 @@
 import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor, readerOf, respondWithPage } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 
 export interface ThreadDeps {

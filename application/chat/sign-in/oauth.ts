@@ -23,17 +23,20 @@ export interface CallbackParams {
   readonly error?: string | undefined;
 }
 
-/** Failure reported to the application as `oauth_error`. */
+/** Failures reported to the application as `oauth_error`. */
+export const OAUTH_FAILURES = [
+  'invalid_state',
+  'missing_code',
+  'access_denied',
+  'provider_error',
+  'no_verified_email',
+  'user_not_found',
+  'rate_limit_exceeded',
+  'server_error',
+] as const;
+
 export interface OAuthFailure {
-  readonly failure:
-    | 'invalid_state'
-    | 'missing_code'
-    | 'access_denied'
-    | 'provider_error'
-    | 'no_verified_email'
-    | 'user_not_found'
-    | 'rate_limit_exceeded'
-    | 'server_error';
+  readonly failure: (typeof OAUTH_FAILURES)[number];
   /** The state was not issued by this installation. */
   readonly isForged?: true;
 }
@@ -106,13 +109,8 @@ export function createOAuth(ports: OAuthPorts) {
   };
 }
 
-const failureFor = ({ rejected, kind }: Rejection): OAuthFailure => ({
-  failure:
-    rejected === notInvited.rejected
-      ? 'user_not_found'
-      : kind === 'limit'
-        ? 'rate_limit_exceeded'
-        : kind === 'invalid'
-          ? 'no_verified_email'
-          : 'server_error',
-});
+function failureFor({ rejected, kind }: Rejection): OAuthFailure {
+  if (rejected === notInvited.rejected) return { failure: 'user_not_found' };
+  if (kind === 'limit') return { failure: 'rate_limit_exceeded' };
+  return { failure: kind === 'invalid' ? 'no_verified_email' : 'server_error' };
+}

@@ -198,9 +198,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
     const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
     if (isRejection(set)) return set;
-    const ended = await sessions.endAll(user.id, 'password', next('end-sessions', context));
-    if (isRejection(ended)) return ended;
-    return sessions.open(user, from, context, { mailed: true, recheck: recheck(user, set) });
+    return sessions.open(user, from, context, { alone: true, mailed: true, recheck: recheck(user, set) });
   }
 
   /** By an admin; ends all sessions of the user. */
@@ -211,7 +209,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (!(await admission.user({ id: by }))?.isAdmin) return notAdmin;
     const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
     if (isRejection(set)) return set;
-    const ended = await sessions.endAll(userId, 'password', context);
+    const ended = await sessions.endAll(userId, context);
     return isRejection(ended) ? ended : { body: { success: true }, position: ended.position };
   }
 

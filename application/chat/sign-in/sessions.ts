@@ -8,6 +8,7 @@ import {
   findSession,
   isRejection,
   SESSION_EVENTS,
+  type SessionCommand,
   type SessionEvent,
   sessionEndedOf,
   truncate,
@@ -43,6 +44,7 @@ export interface SignInOrigin {
 }
 
 interface OpenOptions {
+  readonly alone?: boolean;
   readonly mailed?: boolean;
   readonly recheck?: () => Promise<boolean>;
 }
@@ -76,9 +78,12 @@ export function createSessions(ports: SessionPorts) {
   const { jwtExpirySeconds, refreshTokenExpirySeconds, maxActiveSessions } = ports;
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
+  const run = (command: SessionCommand<SessionSecret>, context: CommandContext, beforeAppend?: () => Promise<void>) =>
+    handle(sessionAggregate, sessionStream(command.userId), command, context, beforeAppend);
 
   /** Sets the retention of the stream, so that events of expired sessions are dropped, unless it is already as long. */
-  const ensureRetention = (stream: string) => async () => {
+  const ensureRetention = (userId: string) => async () => {
+    const stream = sessionStream(userId);
     const { state } = await admission.load(sessionAggregate, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
@@ -97,26 +102,25 @@ export function createSessions(ports: SessionPorts) {
   /**
    * Opens a session for an authenticated user.
    *
-   * `mailed` (sign-in by an emailed link) is exempt from the quota: such links are few, and the thief of a session
-   * could otherwise lock out its owner by refreshing at the limit. `recheck` runs once the session is open; if it
-   * resolves false, the session is ended again.
+   * `alone` ends all other sessions. `mailed` (sign-in by an emailed link) is exempt from the quota: such links are
+   * few, and the thief of a session could otherwise lock out its owner by refreshing at the limit. `recheck` runs once
+   * the session is open; if it resolves false, the session is ended again.
    */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<SignInOrigin, 'network'>,
     context: CommandContext,
-    { mailed = false, recheck = async () => true }: OpenOptions = {},
+    { alone = false, mailed = false, recheck = async () => true }: OpenOptions = {},
   ): CommandOutcome<SignedIn> {
     const { id: userId } = user;
-    const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
     const now = clock.now();
-    const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions };
+    const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
     const secret = { ip, userAgent: truncate(userAgent, MAX_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, secret, now };
     const { quota: _, ...free } = { ...context, actor: userId };
     const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
-    const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
+    const outcome = await run(command, by, ensureRetention(userId));
     if (isRejection(outcome)) return outcome;
     // A repetition finds no event if the stream has dropped it.
     const fresh = { id: sessionId, generation: 0, lastUsedAt: now, expiresAt: command.expiresAt };
@@ -124,7 +128,7 @@ export function createSessions(ports: SessionPorts) {
     if (await recheck()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
-    const ended = await handle(sessionAggregate, stream, end, { ...free, commandId });
+    const ended = await run(end, { ...free, commandId });
     return isRejection(ended) ? ended : { body, position: ended.position };
   }
 
@@ -137,8 +141,7 @@ export function createSessions(ports: SessionPorts) {
     const now = clock.now();
     const command = { type: 'RefreshSession' as const, ...presented, expiresAt: now + lifeMs, now };
     const by = { ...context, actor: userId, quota: sessionQuota(userId) };
-    const stream = sessionStream(userId);
-    const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
+    const outcome = await run(command, by, ensureRetention(userId));
     if (isRejection(outcome)) return outcome;
     // No event: another tab has refreshed the session just now.
     const session = findOpened(outcome) ?? findSession(await outcome.state(), sessionId, now);
@@ -153,8 +156,8 @@ export function createSessions(ports: SessionPorts) {
   ): CommandOutcome<object> {
     const target = refreshToken === undefined ? { userId, sessionId } : await tokens.readRefresh(refreshToken);
     if (target?.userId !== userId) return unauthorized;
-    const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
-    const outcome = await handle(sessionAggregate, sessionStream(userId), { ...end, reason: 'logout' }, context);
+    const about = { userId, sessionId: target.sessionId, now: clock.now() };
+    const outcome = await run({ type: 'EndSession', reason: 'logout', ...about }, context);
     return isRejection(outcome) ? outcome : logoutResult(outcome);
   }
 
@@ -175,7 +178,7 @@ export function createSessions(ports: SessionPorts) {
       one === undefined
         ? { type: 'EndSessions' as const, except: exempt.sessionId, ...about }
         : { type: 'EndSession' as const, sessionId: one, ...about };
-    const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
+    const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
     const revoked = outcome.events.length;
     return {
@@ -184,13 +187,9 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  async function endAll(
-    userId: string,
-    reason: 'password' | 'removed',
-    context: CommandContext,
-  ): CommandOutcome<object> {
-    const command = { type: 'EndSessions' as const, userId, reason, now: clock.now() };
-    const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
+  /** After a password change. */
+  async function endAll(userId: string, context: CommandContext): CommandOutcome<object> {
+    const outcome = await run({ type: 'EndSessions', userId, reason: 'password', now: clock.now() }, context);
     return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };
   }
 

@@ -34,10 +34,10 @@ describe('the sessions of one user', () => {
     expect(activeSessions(state, NOON).map(({ id }) => id)).to.deep.equal(['a', 'b']);
   });
 
-  it('end when the password changes', () => {
+  it('end when a password change opens a new one', () => {
     given(opened('a'), opened('b'))
-      .when({ type: 'EndSessions', userId: 'ada', reason: 'password', now: NOON })
-      .then(ended('a', 'password'), ended('b', 'password'));
+      .when(open('c', NOON, { alone: true }))
+      .then(ended('a', 'password'), ended('b', 'password'), opened('c'));
   });
 
   it('rotate their refresh token', () => {
