@@ -3,7 +3,7 @@ import { audit } from '../../domain/chat/audit-log.js';
 import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsState, channels } from '../../domain/chat/channels.js';
 import { conversation } from '../../domain/chat/conversation.js';
-import { type SessionSecret, sessionStream } from '../../domain/chat/events/sign-in.js';
+import type { SessionSecret } from '../../domain/chat/events/sign-in.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
 import { isPost, message, messageNotFound } from '../../domain/chat/message.js';
 import { oauth } from '../../domain/chat/oauth.js';
@@ -12,7 +12,7 @@ import { presence } from '../../domain/chat/presence.js';
 import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { thread } from '../../domain/chat/thread.js';
-import { oneTimeLinks, SESSION_EVENTS, sessions } from '../../domain/shared/index.js';
+import { oneTimeLinks, SESSION_EVENTS, sessionStreamOf, sessions } from '../../domain/shared/index.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
 import { aggregateAt, handleByType, type StreamCursors } from '../subscription/index.js';
 
@@ -23,6 +23,7 @@ export const passwordAggregate = aggregate(password);
 export const linksAggregate = aggregate(oneTimeLinks(catalog.service), { decrypts: 'none', maxAge: true });
 /** The stream starts when the OAuth state is returned, and expires. */
 export const oauthAggregate = aggregate(oauth, { creates: () => true, maxAge: true });
+export const sessionStream = sessionStreamOf(catalog.service);
 export const sessionAggregate = aggregate(sessions<SessionSecret>(catalog.service), {
   maxCount: SESSION_EVENTS,
   maxAge: true,

@@ -2,7 +2,6 @@
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
-import { sessionStream } from '../../../domain/chat/events/sign-in.js';
 import { userStream } from '../../../domain/chat/password.js';
 import { presenceStream } from '../../../domain/chat/presence.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
@@ -10,7 +9,7 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
 import type { Reaction } from '../../subscription/index.js';
-import { rosterAggregate } from '../aggregates.js';
+import { rosterAggregate, sessionStream } from '../aggregates.js';
 
 export interface ErasingPorts extends Pick<KernelPorts, 'handle' | 'clock'> {
   readonly log: Pick<EventLog, 'tombstone'>;

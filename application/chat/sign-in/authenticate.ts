@@ -1,7 +1,7 @@
 /** Authenticates callers: access and refresh tokens (signed JWTs), checked against the log's state. */
 
 import { LRUCache } from 'lru-cache';
-import { type SessionSecret, sessionStream } from '../../../domain/chat/events/sign-in.js';
+import type { SessionSecret } from '../../../domain/chat/events/sign-in.js';
 import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import {
   type DomainEvent,
@@ -13,7 +13,7 @@ import {
 import type { Aggregate, KernelPorts, LoadedAggregate } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, Position, SignedTokens } from '../../ports/index.js';
-import { rosterAggregate, sessionAggregate } from '../aggregates.js';
+import { rosterAggregate, sessionAggregate, sessionStream } from '../aggregates.js';
 
 export type Session = SessionOf<SessionSecret>;
 
@@ -37,11 +37,18 @@ export interface TokenPorts extends Pick<KernelPorts, 'derivation' | 'clock'> {
   readonly jwtExpirySeconds: number;
 }
 
-/** Deterministic: the same session yields the same tokens. */
+/** Result of a sign-in; `exp` is in seconds from now. */
+export interface SignedIn {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly exp: number;
+  readonly tokenType: 'Bearer';
+}
+
 export interface Tokens {
-  access(user: Pick<User, 'id' | 'userName' | 'isAdmin'>, session: TokenSession): Promise<string>;
+  /** Deterministic: the same session yields the same tokens. */
+  issue(user: Pick<User, 'id' | 'userName' | 'isAdmin'>, session: TokenSession): Promise<SignedIn>;
   bearer(token: string): Promise<Bearer | undefined>;
-  refresh(userId: string, session: TokenSession): Promise<string>;
   readRefresh(token: string): Promise<Refresh | undefined>;
   readonly cache: Cache;
 }
@@ -69,17 +76,19 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
   }
 
   return {
-    access({ id, userName, isAdmin }, { id: sid, generation, lastUsedAt }) {
+    async issue({ id: userId, userName, isAdmin }, { id: sessionId, generation, lastUsedAt, expiresAt }) {
       const iat = secondsOf(lastUsedAt);
-      return signed.sign({
-        sub: id,
-        sid,
+      const accessToken = await signed.sign({
+        sub: userId,
+        sid: sessionId,
         username: userName,
         role: isAdmin ? 'admin' : 'user',
         iat,
         exp: iat + jwtExpirySeconds,
-        jti: derivation.id('chat.access', sid, String(generation), String(lastUsedAt)),
+        jti: derivation.id('chat.access', sessionId, String(generation), String(lastUsedAt)),
       });
+      const refresh = { aud: REFRESH, userId, sessionId, generation, iat, exp: secondsOf(expiresAt) };
+      return { accessToken, refreshToken: await signed.sign(refresh), exp: jwtExpirySeconds, tokenType: 'Bearer' };
     },
 
     async bearer(token) {
@@ -87,25 +96,15 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
       return found && clock.now() < found.exp * 1000 ? found : undefined;
     },
 
-    refresh: (sub, { id: jti, generation, lastUsedAt, expiresAt }) =>
-      signed.sign({ aud: REFRESH, sub, jti, generation, iat: secondsOf(lastUsedAt), exp: secondsOf(expiresAt) }),
-
     async readRefresh(token) {
       const claims = await signed.read(token);
       if (claims?.aud !== REFRESH) return undefined;
-      const { sub: userId, jti: sessionId, generation } = claims as unknown as RefreshClaims;
+      const { userId, sessionId, generation } = claims as unknown as Refresh;
       return { userId, sessionId, generation };
     },
 
     cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize },
   };
-}
-
-/** As signed by `refresh`. */
-interface RefreshClaims {
-  readonly sub: string;
-  readonly jti: string;
-  readonly generation: number;
 }
 
 export interface Caller {

@@ -6,8 +6,9 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
 import { oauthAggregate } from '../aggregates.js';
+import type { SignedIn } from './authenticate.js';
 import { notInvited, type SignIn } from './open-session.js';
-import type { SignedIn, SignInOrigin } from './sessions.js';
+import type { SignInOrigin } from './sessions.js';
 
 export interface OAuthPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'logger'> {
   readonly providers: readonly OAuthProvider[];

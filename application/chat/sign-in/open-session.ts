@@ -5,9 +5,9 @@ import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shar
 import type { CommandOutcome } from '../../command/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Join } from '../people/users.js';
-import type { Authentication } from './authenticate.js';
+import type { Authentication, SignedIn } from './authenticate.js';
 import type { Links } from './links.js';
-import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
+import type { Sessions, SignInOrigin } from './sessions.js';
 
 export interface SignInPorts {
   readonly admission: Authentication;

@@ -10,9 +10,9 @@ import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '.
 import type { Audit } from '../admin/audit-log.js';
 import { passwordAggregate } from '../aggregates.js';
 import type { Join } from '../people/users.js';
-import type { ChatPorts } from './authenticate.js';
+import type { ChatPorts, SignedIn } from './authenticate.js';
 import type { Links } from './links.js';
-import type { Sessions, SignedIn, SignInOrigin } from './sessions.js';
+import type { Sessions, SignInOrigin } from './sessions.js';
 
 export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'clock'> {
   readonly vault: Pick<Vault, 'create'>;

@@ -1,7 +1,7 @@
 /** Use cases on sessions: open, refresh, end, list. */
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { type SessionSecret, sessionStream } from '../../../domain/chat/events/sign-in.js';
+import type { SessionSecret } from '../../../domain/chat/events/sign-in.js';
 import type { User } from '../../../domain/chat/roster.js';
 import {
   activeSessions,
@@ -16,11 +16,12 @@ import {
 import type { CommandOutcome, CommandResult, Handled, KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
-import { sessionAggregate } from '../aggregates.js';
+import { sessionAggregate, sessionStream } from '../aggregates.js';
 import {
   type Caller,
   type ChatPorts,
   type Session,
+  type SignedIn,
   type TokenSession,
   type Tokens,
   unauthorized,
@@ -29,7 +30,6 @@ import {
 export interface SessionPorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'retain'>;
   readonly tokens: Tokens;
-  readonly jwtExpirySeconds: number;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;
   /** Quota per user: session events are kept for the session lifetime and read before each decision. */
@@ -47,14 +47,6 @@ interface OpenOptions {
   readonly alone?: boolean;
   readonly mailed?: boolean;
   readonly recheck?: () => Promise<boolean>;
-}
-
-/** Result of a sign-in; `exp` is in seconds from now. */
-export interface SignedIn {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly exp: number;
-  readonly tokenType: 'Bearer';
 }
 
 export interface SessionView extends Omit<Session, 'generation' | 'secret'>, SessionSecret {
@@ -75,7 +67,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(ports: SessionPorts) {
   const { handle, idempotency, log, derivation, clock, tokens, admission, sessionQuota } = ports;
-  const { jwtExpirySeconds, refreshTokenExpirySeconds, maxActiveSessions } = ports;
+  const { refreshTokenExpirySeconds, maxActiveSessions } = ports;
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
   const run = (command: SessionCommand<SessionSecret>, context: CommandContext, beforeAppend?: () => Promise<void>) =>
@@ -89,15 +81,6 @@ export function createSessions(ports: SessionPorts) {
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
     if (longest < lifeMs) await log.retain(stream, { maxAgeSeconds, maxCount: SESSION_EVENTS });
   };
-
-  async function issueTokens(
-    user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
-    session: TokenSession,
-  ): Promise<SignedIn> {
-    const accessToken = await tokens.access(user, session);
-    const refreshToken = await tokens.refresh(user.id, session);
-    return { accessToken, refreshToken, exp: jwtExpirySeconds, tokenType: 'Bearer' };
-  }
 
   /**
    * Opens a session for an authenticated user.
@@ -124,7 +107,7 @@ export function createSessions(ports: SessionPorts) {
     if (isRejection(outcome)) return outcome;
     // A repetition finds no event if the stream has dropped it.
     const fresh = { id: sessionId, generation: 0, lastUsedAt: now, expiresAt: command.expiresAt };
-    const body = await issueTokens(user, findOpened(outcome) ?? fresh);
+    const body = await tokens.issue(user, findOpened(outcome) ?? fresh);
     if (await recheck()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
@@ -146,7 +129,7 @@ export function createSessions(ports: SessionPorts) {
     // No event: another tab has refreshed the session just now.
     const session = findOpened(outcome) ?? findSession(await outcome.state(), sessionId, now);
     if (!session) return sessionEnded;
-    return { body: await issueTokens(user, session), position: outcome.position };
+    return { body: await tokens.issue(user, session), position: outcome.position };
   }
 
   async function logout(

@@ -1,15 +1,5 @@
 /** Events of signing in: passwords, emailed one-time links, OAuth, sessions. */
-import {
-  event,
-  id,
-  linkEvents,
-  object,
-  sessionEnd,
-  sessionFields,
-  sessionStreamOf,
-  text,
-  time,
-} from '../../shared/index.js';
+import { event, id, linkEvents, object, sessionEnd, sessionFields, text, time } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 
 const passwordEvents = {
@@ -45,8 +35,6 @@ export interface SessionSecret {
   readonly ip: string;
   readonly userAgent: string;
 }
-
-export const sessionStream = sessionStreamOf('chat');
 
 const sessionEvents = {
   SessionOpened: event(session, { sealed }),

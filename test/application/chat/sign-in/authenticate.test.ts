@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
-import { rosterAggregate, sessionAggregate } from '../../../../application/chat/aggregates.js';
+import { rosterAggregate, sessionAggregate, sessionStream } from '../../../../application/chat/aggregates.js';
 import { createAuthentication, createTokens } from '../../../../application/chat/sign-in/authenticate.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
-import { type SessionSecret, sessionStream } from '../../../../domain/chat/events/sign-in.js';
+import type { SessionSecret } from '../../../../domain/chat/events/sign-in.js';
 import { ROSTER, type RosterCommand } from '../../../../domain/chat/roster.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
 import type { SessionCommand } from '../../../../domain/shared/sessions.js';
@@ -34,7 +34,8 @@ async function twoNodes() {
   await one.handle(rosterAggregate, ROSTER, admit, context(randomUUID()));
   const sign = async (sessionId: string) => {
     await run(open(sessionId));
-    return tokens.access(ada, { id: sessionId, generation: 0, lastUsedAt: NOON, expiresAt: NOON + 900_000 });
+    const session = { id: sessionId, generation: 0, lastUsedAt: NOON, expiresAt: NOON + 900_000 };
+    return (await tokens.issue(ada, session)).accessToken;
   };
   return { one, admission, sign, run };
 }

@@ -3,14 +3,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
-import { sessionAggregate } from '../../../../application/chat/aggregates.js';
+import { sessionAggregate, sessionStream } from '../../../../application/chat/aggregates.js';
 import { createJoin } from '../../../../application/chat/people/users.js';
-import { createAuthentication, createTokens } from '../../../../application/chat/sign-in/authenticate.js';
+import {
+  createAuthentication,
+  createTokens,
+  type SignedIn,
+} from '../../../../application/chat/sign-in/authenticate.js';
 import { createPasswordSignIn, createPasswords } from '../../../../application/chat/sign-in/passwords.js';
-import { createSessions, departureReaction, type SignedIn } from '../../../../application/chat/sign-in/sessions.js';
+import { createSessions, departureReaction } from '../../../../application/chat/sign-in/sessions.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
-import { sessionStream } from '../../../../domain/chat/events/sign-in.js';
 import { userStream } from '../../../../domain/chat/password.js';
 import { isRejection, type Rejection } from '../../../../domain/shared/decider.js';
 import { activeSessions } from '../../../../domain/shared/sessions.js';
@@ -42,7 +45,6 @@ async function startAda() {
   const ports = { ...kernel, derivation, tokens, admission, clock };
   const opening = createSessions({
     ...ports,
-    jwtExpirySeconds: 900,
     refreshTokenExpirySeconds: 3600,
     maxActiveSessions: 3,
     sessionQuota: () => ({ spend: async () => undefined, refund: async () => {} }),

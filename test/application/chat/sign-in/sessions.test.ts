@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
+import { sessionStream } from '../../../../application/chat/aggregates.js';
 import { createAuthentication, createTokens } from '../../../../application/chat/sign-in/authenticate.js';
 import { createSessions } from '../../../../application/chat/sign-in/sessions.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
-import { sessionStream } from '../../../../domain/chat/events/sign-in.js';
 import { SESSION_EVENTS } from '../../../../domain/shared/sessions.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
@@ -35,7 +35,6 @@ describe('the session stream of a user', () => {
       tokens,
       admission: createAuthentication({ ...kernel, tokens, clock: Date, feedPosition: () => 0n }),
       clock: Date,
-      jwtExpirySeconds: 900,
       refreshTokenExpirySeconds: WEEK,
       maxActiveSessions: 3,
       sessionQuota: () => ({ spend: async () => undefined, refund: async () => {} }),
