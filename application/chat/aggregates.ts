@@ -6,13 +6,12 @@ import { conversation } from '../../domain/chat/conversation.js';
 import type { SessionSecret } from '../../domain/chat/events/sign-in.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
 import { isPost, message, messageNotFound } from '../../domain/chat/message.js';
-import { oauth } from '../../domain/chat/oauth.js';
 import { password } from '../../domain/chat/password.js';
 import { presence } from '../../domain/chat/presence.js';
 import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { thread } from '../../domain/chat/thread.js';
-import { oneTimeLinks, SESSION_EVENTS, sessionStreamOf, sessions } from '../../domain/shared/index.js';
+import { oneTimeLinks, requestRecord, SESSION_EVENTS, sessionStreamOf, sessions } from '../../domain/shared/index.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
 import { aggregateAt, handleByType, type StreamCursors } from '../subscription/index.js';
 
@@ -21,8 +20,8 @@ const aggregate = aggregatesOf(catalog);
 export const rosterAggregate = aggregate(roster);
 export const passwordAggregate = aggregate(password);
 export const linksAggregate = aggregate(oneTimeLinks(catalog.service), { decrypts: 'none', maxAge: true });
-/** The stream starts when the OAuth state is returned, and expires. */
-export const oauthAggregate = aggregate(oauth, { creates: () => true, maxAge: true });
+/** States of OAuth sign-ins, each of which can be used once. */
+export const spentStateAggregate = aggregate(requestRecord, { creates: () => true, maxAge: true });
 export const sessionStream = sessionStreamOf(catalog.service);
 export const sessionAggregate = aggregate(sessions<SessionSecret>(catalog.service), {
   maxCount: SESSION_EVENTS,

@@ -1,6 +1,7 @@
 /**
  * Idempotency record of a request whose stream does not follow from its `Idempotency-Key`, such as a conversation named by
  * its participants: only this record detects a key that is reused with another request. Stream `<service>.request-<id>`.
+ * Also records tokens that can be used once.
  */
 import { type Decider, type DomainEvent, event } from './decider.js';
 import { object, time } from './schema.js';

@@ -94,5 +94,5 @@ export const reauthenticate = (
 export function pageReply(page: RenderedPage | Rejection): Answer {
   if ('rejected' in page) return page;
   const { json: text, fromCache: _, ...consistency } = page;
-  return { text, headers: { 'Content-Type': JSON_TYPE }, ...consistency };
+  return { status: 200, text, headers: { 'Content-Type': JSON_TYPE }, ...consistency };
 }

@@ -252,7 +252,6 @@ export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatSta
     SignInLimitReached: {},
     Exported: {},
     ActKept: {},
-    OAuthReturned: {},
   },
 });
 

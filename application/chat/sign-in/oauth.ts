@@ -1,11 +1,10 @@
 /** Sign-in through OAuth providers, with PKCE and a state that is valid once. */
 
 import { randomBytes } from 'node:crypto';
-import { oauthStream } from '../../../domain/chat/oauth.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
-import { oauthAggregate } from '../aggregates.js';
+import { spentStateAggregate } from '../aggregates.js';
 import type { SignedIn } from './authenticate.js';
 import { notInvited, type SignIn } from './open-session.js';
 import type { SignInOrigin } from './sessions.js';
@@ -80,12 +79,12 @@ export function createOAuth(ports: OAuthPorts) {
   ): Promise<SignedIn | OAuthFailure> {
     if (state === undefined || !(await isValidState(state, provider, from.ip)))
       return { failure: 'invalid_state', isForged: true };
-    const stateId = derivation.id('chat.oauth', state);
-    const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };
-    const stream = oauthStream(stateId);
+    const stream = `chat.oauth-${derivation.id('chat.oauth', state)}`;
     const setRetention = () => log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
-    const spent = await handle(oauthAggregate, stream, spend, context, setRetention);
-    if (isRejection(spent)) return { failure: 'invalid_state' };
+    const spend = { type: 'RecordRequest' as const, now: clock.now() };
+    const spent = await handle(spentStateAggregate, stream, spend, context, setRetention);
+    // Without an event the state was used before.
+    if (isRejection(spent) || spent.events.length === 0) return { failure: 'invalid_state' };
     if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
     if (!code) return { failure: 'missing_code' };
     const profile = await fetchProfile(provider, code, verifierOf(state));

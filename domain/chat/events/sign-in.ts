@@ -1,4 +1,4 @@
-/** Events of signing in: passwords, emailed one-time links, OAuth, sessions. */
+/** Events of signing in: passwords, emailed one-time links, sessions. */
 import { event, id, linkEvents, object, sessionEnd, sessionFields, text, time } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 
@@ -23,10 +23,6 @@ export const linksSubject = ({ expiresAt }: { readonly expiresAt: number }): str
 /** By day since 1970. */
 export const linksSubjectOf = (day: number): string => `chat.links-${day}`;
 
-const oauthEvents = {
-  OAuthReturned: event(object({ stateId: id, provider: id, returnedAt: time })),
-} as const;
-
 /** Holds no token: tokens are derived from session, generation and the installation's key. */
 const session = object({ ...sessionFields, secret: object({ ip: text, userAgent: text }) });
 const sealed = { subject: userSubject, erased: { ip: '', userAgent: '' } };
@@ -46,5 +42,4 @@ export const signInEvents = {
   ...sessionEvents,
   ...passwordEvents,
   ...linkEvents(linksSubject),
-  ...oauthEvents,
 } as const;

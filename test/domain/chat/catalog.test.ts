@@ -7,7 +7,6 @@ import { conversationSubject, isDirect } from '../../../domain/chat/events/chann
 import type { SessionSecret } from '../../../domain/chat/events/sign-in.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
-import { oauth } from '../../../domain/chat/oauth.js';
 import { password } from '../../../domain/chat/password.js';
 import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
@@ -89,7 +88,6 @@ const emitted: readonly DomainEvent[] = [
     requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
     recordMail('two', false),
   ]).events,
-  ...specOf(oauth).run([{ type: 'SpendState', stateId: 'digest', provider: 'google', now: NOON }]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),

@@ -125,7 +125,7 @@ describe('OAuth sign-in', function () {
     try {
       const spent: string[] = [];
       for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END }))
-        if (event?.type.startsWith('chat.OAuthReturned')) spent.push(event.streamId);
+        if (event?.streamId.startsWith('chat.oauth-')) spent.push(event.streamId);
       expect(spent).to.have.length.above(0);
       for (const stream of spent)
         expect((await client.getStreamMetadata(stream)).metadata).to.deep.equal({ maxAge: 600 + 86_400 });
