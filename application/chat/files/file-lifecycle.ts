@@ -8,7 +8,7 @@ import { parentOf } from '../../../domain/chat/events/messages.js';
 import { type FileState, UNATTACHED_MS, uploadOf } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import type { KernelPorts } from '../../command/index.js';
-import { readRowPages } from '../../consistency/index.js';
+import { type RowPages, readRowPages } from '../../consistency/index.js';
 import {
   type CommandContext,
   type ConfirmedClock,
@@ -73,12 +73,22 @@ export function createFileLifecycle(ports: FileLifecyclePorts) {
     return parent === undefined || isPosted(parent, attachedAt, now);
   }
 
-  async function reviewFiles(filter: { readonly [field: string]: string }, event: RecordedEvent<Deleted>) {
+  /** Reviews the files that the rows have for any of these. */
+  async function reviewFiles(event: RecordedEvent<Deleted>, ...filters: readonly RowPages['filter'][]) {
     if (!(await projectionProgress.wait(MODEL, event.position)))
       throw new UnavailableError(`read model ${MODEL} is behind the event log`);
-    const channels = await loadChannels();
-    for await (const page of readRowPages<FileRow>(rows, MODEL, { filter, by: '_id', after: '', limit: BATCH_SIZE }))
-      for (const { file } of page) await review(file, channels, clock.now(), causedBy(derivation, NAME, event, file));
+    let channels: ChannelsState | undefined;
+    for (const filter of filters)
+      for await (const page of readRowPages<FileRow>(rows, MODEL, {
+        filter,
+        by: '_id',
+        after: '',
+        limit: BATCH_SIZE,
+      })) {
+        // Most messages have no files.
+        channels ??= await loadChannels();
+        for (const { file } of page) await review(file, channels, clock.now(), causedBy(derivation, NAME, event, file));
+      }
   }
 
   /** Destroys the key first, after which remaining copies are unreadable. */
@@ -93,12 +103,11 @@ export function createFileLifecycle(ports: FileLifecyclePorts) {
   const reaction: Reaction<Deleted | ChatEvent<'FileDiscarded'>> = {
     name: NAME,
     on: {
-      async MessageDeleted(event) {
+      MessageDeleted(event) {
         const { messageId } = event.data;
-        await reviewFiles({ message: messageId }, event);
-        if (parentOf(messageId) === undefined) await reviewFiles({ thread: messageId }, event);
+        return reviewFiles(event, { message: messageId }, { thread: messageId });
       },
-      ChannelDeleted: (event) => reviewFiles({ channel: event.data.channelId }, event),
+      ChannelDeleted: (event) => reviewFiles(event, { channel: event.data.channelId }),
       FileDiscarded: erase,
     },
   };

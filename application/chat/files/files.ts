@@ -124,9 +124,8 @@ export function createFiles(ports: FilePorts) {
     if (fileId === undefined) return fileNotFound;
     const stream = fileSubject({ fileId });
     const findReadable = async (state: FileState) => {
-      const upload = uploadOf(state);
-      if (upload?.name !== name || upload.channelId !== null) return undefined;
-      return (await canSeeAnyHolder(by, upload, state.holders, seen)) ? upload : undefined;
+      const upload = uploadNamed(state, name, null);
+      return upload && (await canSeeAnyHolder(by, upload, state.holders, seen)) ? upload : undefined;
     };
     const { state } = await admission.load(fileAggregate, stream, seen);
     const found = await findReadable(state);
@@ -140,8 +139,8 @@ export function createFiles(ports: FilePorts) {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return undefined;
     const { state } = await admission.load(fileAggregate, fileSubject({ fileId }), seen);
-    const upload = uploadOf(state);
-    return upload?.name === name && upload.channelId === channelId ? { upload, holders: state.holders } : undefined;
+    const upload = uploadNamed(state, name, channelId);
+    return upload && { upload, holders: state.holders };
   }
 
   /** Whether an image was uploaded to a channel or conversation, whoever uses it. */
@@ -149,8 +148,9 @@ export function createFiles(ports: FilePorts) {
 
   /** An image for its uploader, and for all who see its channel unless every message with it has been deleted. */
   async function image(by: Caller, channelId: string, name: string, seen?: Position): Promise<Upload | Rejection> {
-    const { upload, holders } = (await findImage(channelId, name, seen)) ?? {};
-    if (!upload || !holders) return fileNotFound;
+    const found = await findImage(channelId, name, seen);
+    if (!found) return fileNotFound;
+    const { upload, holders } = found;
     const isShown = holders.length === 0 || (await canSeeAnyHolder(by, upload, holders, seen));
     return isShown ? upload : fileNotFound;
   }
@@ -200,6 +200,12 @@ export function createFiles(ports: FilePorts) {
   }
 
   return { upload, file, image, hasImage, download, originalNameOf };
+}
+
+/** The upload of a file of this name and channel (null for none), if it exists. */
+function uploadNamed(state: FileState, name: string, channelId: string | null): Upload | undefined {
+  const upload = uploadOf(state);
+  return upload?.name === name && upload.channelId === channelId ? upload : undefined;
 }
 
 interface Part {
