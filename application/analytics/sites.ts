@@ -194,7 +194,7 @@ const fixedId = invalidSite('id cannot be changed');
 const invalidToken = invalidSite(`ingestToken must have 1 to ${SITE_LIMITS.token} visible ASCII characters`);
 
 /** Removes query and trailing slashes from a URL, so that paths can be appended. */
-function baseUrl(address: string): string {
+export function baseUrl(address: string): string {
   const { origin, pathname } = new URL(address);
   return origin + pathname.replace(/\/+$/, '');
 }

@@ -35,6 +35,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Additional header fields. */
+  readonly headers?: { readonly [name: string]: string };
 }
 
 export interface Mailer {

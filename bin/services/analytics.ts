@@ -7,6 +7,7 @@ import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { publicRoutes } from '../../adapters/http/analytics/public.js';
 import { reportRoutes } from '../../adapters/http/analytics/reports.js';
 import { siteRoutes } from '../../adapters/http/analytics/sites.js';
+import { weeklyMailRoutes } from '../../adapters/http/analytics/weekly-mail.js';
 import { createBurstLimit, createProxyCheck } from '../../adapters/http/server/client-network.js';
 import { createLinkLimit } from '../../adapters/http/server/link-request.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
@@ -33,6 +34,11 @@ import { createLogins, loginMailReaction } from '../../application/analytics/log
 import { createDayCount, createReports } from '../../application/analytics/report.js';
 import { createSiteDirectory, createSites, forgetEnded } from '../../application/analytics/sites.js';
 import { createRecentAttempts } from '../../application/analytics/validate-hits.js';
+import {
+  createWeeklyMails,
+  endSubscriptionReaction,
+  WEEKLY_MAIL_EVERY_MS,
+} from '../../application/analytics/weekly-mail.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
@@ -106,17 +112,37 @@ export const analytics: Service<typeof catalog> = {
       observe: metrics.relay('analytics'),
       failed: (err) => logger.error({ err }, 'the live view could not read hits and waits'),
     });
+    const reports = createReports({
+      directory,
+      days,
+      projectionProgress,
+      clock,
+      retention: createRetentionReader(aggregates),
+      retentionDays,
+    });
     const configuredToken = values['analytics.adminToken'];
     // Derived, so that it is the same after every start and on every node.
     const adminToken = configuredToken ?? derivation.secret('analytics.admin-token').toString('base64url');
+    const isAllowed = isAllowedBy(values);
     const signed = createSignedTokens(derivation.secret('analytics.signing'));
-    const logins = createLogins({ ...kernel, signed, isAllowed: isAllowedBy(values) });
+    const logins = createLogins({ ...kernel, signed, isAllowed });
     const hasEmail = values['email.host'] !== undefined;
     const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
     if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
     const warning = unsentLinksWarning(values);
     if (warning !== undefined) logger.warn({}, warning);
     const mail = { ...kernel, mailer, logins, logger, appUrl: dashboardUrl, signal };
+    const weeklyMails = createWeeklyMails({
+      ...kernel,
+      context,
+      logger,
+      directory,
+      reports,
+      mailer,
+      isAllowed,
+      appUrl: dashboardUrl,
+    });
+    const sharedPerNetwork = createBurstLimit(PUBLIC_PER_MINUTE);
     const policy = analyticsPolicy(release);
     const admit = createAdminAuthenticator(adminToken, logins, appUrl);
     const routes = [
@@ -142,21 +168,15 @@ export const analytics: Service<typeof catalog> = {
           rawRetentionHours,
         },
       }),
+      ...weeklyMailRoutes({ admit, weeklyMails, perNetwork: sharedPerNetwork }),
       ...reportRoutes({
         admit,
         cleanup,
         live,
         directory,
         findShared: sites.findShared,
-        sharedPerNetwork: createBurstLimit(SHARED_PER_MINUTE),
-        reports: createReports({
-          directory,
-          days,
-          projectionProgress,
-          clock,
-          retention: createRetentionReader(aggregates),
-          retentionDays,
-        }),
+        sharedPerNetwork,
+        reports,
       }),
     ];
     return {
@@ -173,6 +193,7 @@ export const analytics: Service<typeof catalog> = {
         eraseReaction({ log, vault, aggregates }),
         destroyKeyReaction(vault),
         expireReaction({ log, directory }),
+        endSubscriptionReaction(vault),
         ...(hasEmail || values['auth.authMode'] === 'dev' ? [loginMailReaction(mail)] : []),
       ],
       periodic: [
@@ -194,6 +215,16 @@ export const analytics: Service<typeof catalog> = {
           run: cleanupRound(cleanup, () => context('analytics.cleanup')),
           mayRun: clock.inSync,
         },
+        ...(hasEmail
+          ? [
+              {
+                name: 'analytics.weekly-mail',
+                everyMs: WEEKLY_MAIL_EVERY_MS,
+                run: weeklyMails.sendDue,
+                mayRun: clock.inSync,
+              },
+            ]
+          : []),
       ],
       bufferedBytes: live.sizeBytes,
       close: live.close,
@@ -201,8 +232,8 @@ export const analytics: Service<typeof catalog> = {
   },
 };
 
-/** Reports by public links, per network: each click in a page is one. */
-const SHARED_PER_MINUTE = 120;
+/** Requests by links without sign-in, per network: each click in a shared report is one. */
+const PUBLIC_PER_MINUTE = 120;
 
 function isAllowedBy(values: AnnalsValues) {
   const emails = new Set(values['analytics.allowedEmails'].map(tidyEmail));

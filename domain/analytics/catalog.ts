@@ -74,6 +74,28 @@ export const loginEvents = {
 /** `day`: `2026-11-22`, UTC. */
 export const visitorSubject = ({ day }: { readonly day: string }): string => `analytics.visitors-${day}`;
 
+/** Key subject that encrypts the address of a subscription to weekly mails. */
+export const subscriptionSubject = ({ subscriptionId }: { readonly subscriptionId: string }): string =>
+  `analytics.subscription-${subscriptionId}`;
+
+const weeklyMailEvents = {
+  /** `addressId`: a keyed digest of the email. `week`: Monday of the newest mail that was due before. */
+  WeeklyMailSubscribed: event(
+    object({
+      subscriptionId: id,
+      ...inSite,
+      addressId: id,
+      week: day,
+      subscribedAt: time,
+      secret: object({ email: text, timeZone: text }),
+    }),
+    { sealed: { subject: subscriptionSubject, erased: { email: '', timeZone: 'UTC' } } },
+  ),
+  WeeklyMailUnsubscribed: event(object({ subscriptionId: id, unsubscribedAt: time }), { erases: subscriptionSubject }),
+  /** Appended before the mail of the week is sent, so that it is sent at most once. */
+  WeeklyMailClaimed: event(object({ subscriptionId: id, week: day, claimedAt: time })),
+} as const;
+
 export const catalog = {
   service: 'analytics',
   events: {
@@ -141,6 +163,7 @@ export const catalog = {
     /** Raw records from before this instant have expired. `rows`: number of deleted rows. */
     RawExpired: event(object({ before: time, rows: count, expiredAt: time })),
     ...loginEvents,
+    ...weeklyMailEvents,
   },
 } as const satisfies Catalog;
 

@@ -8,6 +8,10 @@ export interface Letter {
   readonly to: readonly string[];
   readonly subject: string;
   readonly messageId: string;
+  /** Value of `List-Unsubscribe`; empty without one. */
+  readonly listUnsubscribe: string;
+  /** Value of `List-Unsubscribe-Post`; empty without one. */
+  readonly listUnsubscribePost: string;
   readonly text: string;
   readonly html: string;
   /** The link in its text. */
@@ -72,7 +76,8 @@ export async function startPostOffice(refusals = 0): Promise<PostOffice> {
 }
 
 function parsed(to: readonly string[], raw: string): Letter {
-  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(raw)?.[1]?.trim() ?? '';
+  const unfolded = raw.replace(/\r\n[ \t]+/g, ' ');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(unfolded)?.[1]?.trim() ?? '';
   const boundary = /boundary="([^"]+)"/.exec(raw)?.[1] ?? '';
   const part = (type: string) => {
     const found = raw.split(`--${boundary}`).find((each) => each.includes(`Content-Type: ${type}`)) ?? '';
@@ -86,6 +91,8 @@ function parsed(to: readonly string[], raw: string): Letter {
     to,
     subject: header('subject'),
     messageId: header('message-id'),
+    listUnsubscribe: header('list-unsubscribe'),
+    listUnsubscribePost: header('list-unsubscribe-post'),
     text,
     html: part('text/html'),
     link,

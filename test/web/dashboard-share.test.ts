@@ -1,14 +1,15 @@
-/** A public link in a real browser: made in the dashboard, opened without sign-in, and revoked. */
+/** Sharing in a real browser: a public link, opened without sign-in and revoked; and the weekly mail. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { WEEKLY_MAILS } from '../../domain/analytics/weekly-mail.js';
 import { accessible } from '../support/browser.js';
-import { button, noScroll, picture, says, showList, useDashboard } from './dashboard-page.js';
+import { ADA, button, noScroll, picture, says, showList, useDashboard } from './dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 
-describe('dashboard shared by a public link', function () {
+describe('dashboard that is shared', function () {
   this.timeout(120_000);
-  const { analytics, base, open, openAt } = useDashboard();
+  const { analytics, base, open, openAt, letterTo } = useDashboard();
 
   async function sharedSite(): Promise<{ readonly site: string; readonly page: Page; readonly link: string }> {
     const site = await analytics.site({ name: 'Wildflower Seeds' });
@@ -69,5 +70,57 @@ describe('dashboard shared by a public link', function () {
     await button(own, 'Revoke').waitFor();
     await button(page, 'Try again').click();
     await says(page, '[role=alert]', 'This link does not exist or was revoked');
+  });
+
+  it('subscribes to the weekly mail, and unsubscribes by its link without sign-in', async () => {
+    const site = await analytics.site({ name: 'Wildflower Seeds' });
+    const page = await open(`/?site=${site}`);
+    await page.getByLabel('Email').fill(ADA);
+    await button(page, 'Mail me a link').click();
+    await page.goto((await letterTo(ADA)).link.href);
+    await button(page, `Sign in as ${ADA}`).click();
+    await page.locator('#site').selectOption(site);
+    await button(page, 'Share').click();
+    await says(page, 'dialog', `a summary of the week goes to ${ADA}`);
+    await button(page, 'Make a link').click();
+    await button(page, 'Subscribe').click();
+    await button(page, 'Unsubscribe').waitFor();
+    await accessible(page);
+    await picture(page, 'weekly-mail');
+
+    const { log, derivation } = analytics.observer.kernel;
+    const events = await log.read(WEEKLY_MAILS);
+    const [subscribed] = typeof events === 'string' ? [] : events;
+    const id = String(subscribed?.data.subscriptionId);
+    const secret = derivation.secret('analytics.unsubscribe-token', id).toString('base64url');
+    const other = await open(`/unsubscribe?token=${id}.${secret}`, { viewport: PHONE, colorScheme: 'dark' });
+    await says(other, 'main', 'You get a summary of a site each Monday');
+    await accessible(other);
+    await noScroll(other);
+    await picture(other, 'unsubscribe-phone-dark');
+    await button(other, 'Unsubscribe').click();
+    await says(other, '[role=status]', 'You get no more weekly mails');
+    await accessible(other);
+    await page.reload();
+    await button(page, 'Share').click();
+    await button(page, 'Subscribe').click();
+    await button(page, 'Unsubscribe').click();
+    await button(page, 'Subscribe').waitFor();
+
+    const wrong = await open(`/unsubscribe?token=${id}.x`);
+    await button(wrong, 'Unsubscribe').click();
+    await says(wrong, '[role=alert]', 'This link is not valid');
+    await picture(wrong, 'unsubscribe-wrong');
+  });
+
+  it('says who can get the weekly mail, on a phone in dark mode', async () => {
+    const page = await openAt(await analytics.site(), { viewport: PHONE, colorScheme: 'dark' });
+    await button(page, 'Share').click();
+    await says(page, 'dialog', 'Sign in by a mailed link');
+    await button(page, 'Make a link').click();
+    await button(page, 'Revoke').waitFor();
+    await accessible(page);
+    await noScroll(page);
+    await picture(page, 'share-dialog-phone-dark');
   });
 });

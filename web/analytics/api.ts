@@ -1,6 +1,6 @@
 /** Requests to the service, authenticated by session cookie or by admin token. */
 import { ApiError, createHttp, type RequestOptions } from '../shared/api/http.js';
-import type { Attempt, CleanupResult, Filters, Privacy, Report, Site, User } from './contract.js';
+import type { Attempt, CleanupResult, Filters, Privacy, Report, Site, User, WeeklyMail } from './contract.js';
 import type { Period } from './period.js';
 import { adminToken, endSession } from './session.js';
 import { shareToken } from './share/share-token.js';
@@ -79,6 +79,11 @@ export const api = {
     authenticated(request<{ readonly site: Site }>('PUT', sitePath(id), { body })),
   share: (id: string) => authenticated(request<{ readonly site: Site }>('POST', `${sitePath(id)}/share`)),
   unshare: (id: string) => authenticated(request<{ readonly site: Site }>('DELETE', `${sitePath(id)}/share`)),
+  weeklyMail: (id: string) => authenticated(request<WeeklyMail>('GET', `${sitePath(id)}/weekly-mail`)),
+  subscribe: (id: string, timeZone: string) =>
+    authenticated(request<WeeklyMail>('PUT', `${sitePath(id)}/weekly-mail`, { body: { timeZone } })),
+  unsubscribe: (id: string) => authenticated(request<WeeklyMail>('DELETE', `${sitePath(id)}/weekly-mail`)),
+  unsubscribeByLink: (token: string) => request<WeeklyMail>('POST', 'unsubscribe', { query: { token } }),
   deleteSite: (id: string) => authenticated(request<{ readonly rowsDeleted: number }>('DELETE', sitePath(id))),
   attempts: (site: string) =>
     authenticated(

@@ -12,6 +12,13 @@ export interface Site {
   readonly shareUrl: string | null;
 }
 
+/** Whether the reader gets the weekly mail about a site. */
+export interface WeeklyMail {
+  readonly subscribed: boolean;
+  /** Null for the admin token. */
+  readonly email: string | null;
+}
+
 export interface Privacy {
   readonly honorDoNotTrack: boolean;
   readonly filterBots: boolean;

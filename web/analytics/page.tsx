@@ -9,6 +9,7 @@ import { Dashboard } from './dashboard.js';
 import { session } from './session.js';
 import { shareToken } from './share/share-token.js';
 import { SharedReport } from './share/shared-report.js';
+import { Unsubscribe, unsubscribeToken } from './share/unsubscribe.js';
 import { startSession } from './sign-in/commands.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { texts } from './texts.js';
@@ -19,10 +20,15 @@ const RENEW_EVERY_MS = 6 * 3_600_000;
 function App() {
   return (
     <>
-      {shareToken === undefined ? <View /> : <SharedReport />}
+      <Page />
       <Toasts dismissLabel={texts.dismiss} />
     </>
   );
+}
+
+function Page() {
+  if (shareToken !== undefined) return <SharedReport />;
+  return unsubscribeToken === undefined ? <View /> : <Unsubscribe token={unsubscribeToken} />;
 }
 
 function View() {

@@ -107,6 +107,15 @@ export const shareTexts = {
     'Whoever has the link sees the reports of this site. Revoking ends it at once; the next link is another one.',
   makeLink: 'Make a link',
   revokeLink: 'Revoke',
+  mail: 'Weekly mail',
+  mailHint: (email: string) =>
+    `Each Monday morning a summary of the week goes to ${email}: visitors, page views, top pages, referrers and countries.`,
+  subscribed: (email: string) => `A summary of each week goes to ${email} on Monday morning.`,
+  noAddress: 'Sign in by a mailed link to get a summary of each week by mail.',
+  subscribe: 'Subscribe',
+  unsubscribe: 'Unsubscribe',
+  unsubscribeHint: 'You get a summary of a site each Monday.',
+  unsubscribed: 'You get no more weekly mails about this site.',
 } as const;
 
 /** Why a hit is ignored and what to do about it, by the service's code. */

@@ -1,5 +1,5 @@
 /** HTTP policy of the analytics service: headers, errors, and CORS for the routes that trackers use. */
-import type { Rejection } from '../../../domain/shared/index.js';
+import { type Rejection, rejection } from '../../../domain/shared/index.js';
 import {
   type Cors,
   fromRejection,
@@ -40,6 +40,12 @@ const cors: Cors = ({ origin, path, preflight }): { readonly [name: string]: str
 const rejected = (rejection: Rejection): Problem => ({
   ...fromRejection(rejection),
   ...(rejection.kind === 'unauthenticated' && { headers: CHALLENGE }),
+});
+
+/** Rejection of a network that exceeds the rate of a public route. */
+export const tooManyRequests = (retryAfterMs: number): Rejection => ({
+  ...rejection('analytics/too-many-requests', 'limit', 'Too many requests from this network'),
+  retryAfterMs,
 });
 
 export const analyticsPolicy = (version: string): ServicePolicy => ({

@@ -35,8 +35,9 @@ export function publicRoutes(version: string): readonly Route[] {
   const page = pageRoutes(
     'analytics',
     'The dashboard. Query: `token` of a mailed link signs in; `site` and a period select the report. At ' +
-      '`/share` the fragment is the token of a public link, which shows the reports of its site without sign-in',
-    ['/', '/share'],
+      '`/share` the fragment is the token of a public link, which shows the reports of its site without sign-in, and at ' +
+      '`/unsubscribe` `token` is that of a weekly mail',
+    ['/', '/share', '/unsubscribe'],
   );
 
   const script = route({

@@ -11,6 +11,7 @@ import type { LiveHits } from '../../realtime/analytics/live-hits.js';
 import type { RateLimit } from '../server/client-network.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
+import { tooManyRequests } from './policy.js';
 import { cleanupAnswer, reportAnswer, sharedReportAnswer } from './schemas.js';
 
 export interface ReportRouteDeps {
@@ -49,7 +50,6 @@ const sharedQuery = object({}, reportQuery);
 
 /** Of an unknown link too, so that nobody learns which sites exist. */
 const linkNotFound = rejection('analytics/link-not-found', 'not-found', 'This link does not exist or was revoked');
-const tooManyReads = rejection('analytics/too-many-reads', 'limit', 'Too many requests from this network');
 
 export function reportRoutes(deps: ReportRouteDeps): readonly Route[] {
   const { reports, live, directory, cleanup, admit, findShared, sharedPerNetwork } = deps;
@@ -103,7 +103,7 @@ export function reportRoutes(deps: ReportRouteDeps): readonly Route[] {
     },
     async handle({ bearer = '', address, query, ifPosition }) {
       const retryAfterMs = await sharedPerNetwork.spend(address);
-      if (retryAfterMs !== undefined) return { ...tooManyReads, retryAfterMs };
+      if (retryAfterMs !== undefined) return tooManyRequests(retryAfterMs);
       const shared = await findShared(bearer);
       if (!shared) return linkNotFound;
       const report = await reportOf(shared.siteId, query, ifPosition);

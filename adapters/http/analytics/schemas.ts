@@ -86,6 +86,11 @@ export const sitesAnswer = object({
   }),
 });
 
+export const weeklyMailAnswer = object({
+  subscribed: flag,
+  email: { ...orNull, description: 'Where mails go to; null for callers without an address' },
+});
+
 export const deletedAnswer = object({
   id: text,
   success: { type: 'boolean' },

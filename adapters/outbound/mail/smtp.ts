@@ -40,10 +40,10 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
   /** Loaded for the first mail, not at start. */
   let transport: ReturnType<typeof open> | undefined;
 
-  const post = async ({ id, to, subject, text, html }: Mail) => {
+  const post = async ({ id, to, subject, text, html, headers = {} }: Mail) => {
     transport ??= open();
     const messageId = `<${id}@${domainOf(from)}>`;
-    return (await transport).sendMail({ from, to, subject, text, html, messageId });
+    return (await transport).sendMail({ from, to, subject, text, html, messageId, headers });
   };
 
   async function send(mail: Mail, signal: AbortSignal): Promise<boolean> {

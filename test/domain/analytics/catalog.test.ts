@@ -5,6 +5,7 @@ import { hitsCollected, type Payload, parseVisit } from '../../../domain/analyti
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
+import { weeklyMails } from '../../../domain/analytics/weekly-mail.js';
 import { oneTimeLinks } from '../../../domain/shared/one-time-links.js';
 import { sessions } from '../../../domain/shared/sessions.js';
 import { changeSite, deleteSite, registerSite } from '../../support/analytics-fixtures.js';
@@ -49,6 +50,20 @@ describe('the event catalog of analytics', () => {
         { type: 'OpenVisitorDay', day: '2026-11-22', before: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
       ]).events,
+      ...specOf(weeklyMails).run([
+        {
+          type: 'SubscribeWeeklyMail',
+          subscriptionId: 's',
+          siteId: 'demo',
+          instance: 'one',
+          addressId: 'ada',
+          email: 'ada@example.com',
+          timeZone: 'UTC',
+          now: NOON,
+        },
+        { type: 'ClaimWeeklyMail', subscriptionId: 's', week: '2026-11-23', now: NOON },
+        { type: 'UnsubscribeWeeklyMail', subscriptionId: 's', now: NOON },
+      ]).events,
       ...specOf(oneTimeLinks('analytics')).run([
         { type: 'RequestLink', expiresAt: NOON + 900_000, email: 'ada@example.com', ...LINK },
         { type: 'RecordMail', isSent: true, ...LINK },
@@ -60,11 +75,13 @@ describe('the event catalog of analytics', () => {
         { type: 'EndSession', reason: 'logout', ...SESSION },
       ]).events,
     ],
-    subjectOf: ({ expiresAt }) =>
-      expiresAt === undefined
-        ? siteSubject({ instance: 'one' })
-        : `analytics.logins-${Math.floor((expiresAt as number) / 86_400_000)}`,
-    ending: ['SiteDeleted', 'VisitorDayEnded'],
+    subjectOf: ({ expiresAt, subscriptionId }) =>
+      expiresAt !== undefined
+        ? `analytics.logins-${Math.floor((expiresAt as number) / 86_400_000)}`
+        : subscriptionId !== undefined
+          ? `analytics.subscription-${subscriptionId}`
+          : siteSubject({ instance: 'one' }),
+    ending: ['SiteDeleted', 'VisitorDayEnded', 'WeeklyMailUnsubscribed'],
     optional: { LinkRequested: ['userId'], SiteDeleted: ['days'], HitsCollected: ['isRaw'] },
   });
 

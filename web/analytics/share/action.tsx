@@ -1,4 +1,4 @@
-/** A section of a dialog with one button, which says why it failed. */
+/** A section with a button, which says why it failed. */
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
@@ -7,10 +7,11 @@ import { FormError } from '../../shared/components/form.js';
 interface ActionProps {
   readonly title: string;
   readonly hint: string;
-  readonly label: string;
+  /** Of the button; there is none without it. */
+  readonly label?: string;
   /** Takes something away. */
   readonly isDanger?: boolean;
-  readonly run: () => Promise<unknown>;
+  readonly run?: () => Promise<unknown>;
   readonly children?: ComponentChildren;
 }
 
@@ -21,7 +22,7 @@ export function Action({ title, hint, label, isDanger, run, children }: ActionPr
   async function act() {
     setBusy(true);
     setError(undefined);
-    await run().catch(setError);
+    await run?.().catch(setError);
     setBusy(false);
   }
   return (
@@ -30,9 +31,11 @@ export function Action({ title, hint, label, isDanger, run, children }: ActionPr
       <p class="quiet">{hint}</p>
       {children}
       <FormError error={error} />
-      <Button {...(isDanger && { variant: 'danger' as const })} busy={busy} onClick={act}>
-        {label}
-      </Button>
+      {label !== undefined && (
+        <Button {...(isDanger && { variant: 'danger' as const })} busy={busy} onClick={act}>
+          {label}
+        </Button>
+      )}
     </section>
   );
 }

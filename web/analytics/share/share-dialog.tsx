@@ -1,4 +1,4 @@
-/** Dialog that makes, shows and revokes the public link of a site. */
+/** Dialog of the public link of a site, which it makes and revokes, and of the weekly mail. */
 import { CopyButton } from '../../shared/components/copy-button.js';
 import { Dialog } from '../../shared/components/dialog.js';
 import { api } from '../api.js';
@@ -6,11 +6,13 @@ import type { Site } from '../contract.js';
 import { closeDialog, sites } from '../state/selection.js';
 import { shareTexts, texts } from '../texts.js';
 import { Action } from './action.js';
+import { WeeklyMail } from './weekly-mail.js';
 
 export function ShareDialog({ site }: { site: Site }) {
   return (
     <Dialog title={shareTexts.title} onClose={closeDialog} closeLabel={texts.close}>
       <PublicLink site={site} />
+      <WeeklyMail site={site} />
     </Dialog>
   );
 }
