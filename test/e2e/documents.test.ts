@@ -176,6 +176,17 @@ describe('OpenAPI documents', function () {
     const { headers: cached } = await analytics.ask('GET', '/m.js');
     await analytics.ask('GET', '/m.js', { headers: { 'if-none-match': String(cached.etag) } });
     await analytics.page();
+    for (const page of ['/share', '/unsubscribe']) {
+      const { headers } = await analytics.ask('GET', page);
+      await analytics.ask('GET', page, { headers: { 'if-none-match': String(headers.etag) } });
+    }
+
+    const shareAt = `${site}/share`;
+    const { text: shared } = await analytics.ask('POST', shareAt, { target: '/api/sites/demo/share' });
+    const [, shareToken] = JSON.parse(shared).site.shareUrl.split('#');
+    const readShared = (headers: { [name: string]: string }) => analytics.ask('GET', '/api/shared/report', { headers });
+    for (const authorization of ['', `Bearer ${shareToken}`]) await readShared({ authorization });
+    await analytics.ask('DELETE', shareAt, { target: '/api/sites/demo/share' });
 
     await twice('POST', '/api/auth/magic-link', [{ email: EMAIL }, { email: EMAIL, x: 1 }]);
     const link = () => /"link":"([^"]+)"/.exec(open.lines.join('\n'))?.[1] ?? '';
@@ -186,6 +197,16 @@ describe('OpenAPI documents', function () {
     await verify({ token, email: EMAIL });
     await verify({ token: 'nothing' });
     const asVisitor = { authorization: '', cookie };
+    const mailAt = `${site}/weekly-mail`;
+    const fromPage = { ...asVisitor, 'sec-fetch-site': 'same-origin' };
+    for (const id of ['demo', 'nobodys'])
+      await analytics.ask('PUT', mailAt, {
+        target: `/api/sites/${id}/weekly-mail`,
+        headers: fromPage,
+        body: { timeZone: 'Europe/Berlin' },
+      });
+    for (const method of ['GET', 'DELETE'])
+      await analytics.ask(method, mailAt, { target: '/api/sites/demo/weekly-mail', headers: fromPage });
     for (const [path, method, { security }] of analytics.operations)
       if (security && method !== 'GET')
         await analytics.ask(method, path, { target: target(path), headers: asVisitor, body: {} });
@@ -201,6 +222,10 @@ describe('OpenAPI documents', function () {
       // Expiry of days and hits takes days, so 410 cannot be provoked.
       'POST /api/cleanup 422',
       'POST /api/collect 410',
+      // This server sends no mail; see the tests of weekly mails.
+      'POST /unsubscribe 200',
+      'PUT /api/sites/{id}/weekly-mail 200',
+      'PUT /api/sites/{id}/weekly-mail 422',
     ]);
   });
 

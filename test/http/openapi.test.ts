@@ -14,6 +14,7 @@ describe('OpenAPI document', () => {
     echo({
       path: '/toys/:toyId/parts/:partId',
       security: 'session',
+      admit: async () => ({}),
       body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
       query: { type: 'object', required: ['q'], properties: { q: { type: 'string', description: 'Words' } } },
       answers: {

@@ -82,6 +82,7 @@ export async function openTab(
   }
 
   async function open(panel: 'People' | 'Chat') {
+    await inside();
     const opened = page.getByRole('complementary', { name: panel });
     if (await opened.isVisible()) return;
     const opener = page.getByRole('toolbar').getByRole('button', { name: new RegExp(`^${panel}`) });

@@ -102,7 +102,7 @@ function responses(route: Route, { guard }: ServicePolicy) {
   const pipeline = [
     // Invalid headers are rejected on all routes.
     '400',
-    ...([route.security ?? []].flat().length > 0 ? ['401'] : []),
+    ...(route.admit && [route.security ?? []].flat().length > 0 ? ['401'] : []),
     ...(guard ? ['403'] : []),
     // A path parameter may be an invalid escape.
     ...(route.path.includes(':') ? ['404'] : []),
