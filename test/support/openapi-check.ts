@@ -136,11 +136,11 @@ export class Examined {
     }
   }
 
-  /** Asks for the page of the service, for it again when it is unchanged, and for one of its assets. */
-  async page() {
+  /** Asks for a page of the service, for it again when it is unchanged, and for one of its assets. */
+  async page(at = '/') {
     const accept = 'text/html';
-    const { headers, text } = await this.ask('GET', '/', { headers: { accept } });
-    await this.ask('GET', '/', { headers: { accept, 'if-none-match': String(headers.etag) } });
+    const { headers, text } = await this.ask('GET', at, { headers: { accept } });
+    await this.ask('GET', at, { headers: { accept, 'if-none-match': String(headers.etag) } });
     const [part = ''] = /assets\/[^"']+/.exec(text) ?? [];
     await this.ask('GET', '/assets/{part}', { target: `/${part}` });
   }
