@@ -94,7 +94,7 @@ describe('dashboard that is shared', function () {
     const id = String(subscribed?.data.subscriptionId);
     const secret = derivation.secret('analytics.unsubscribe-token', id).toString('base64url');
     const other = await open(`/unsubscribe?token=${id}.${secret}`, { viewport: PHONE, colorScheme: 'dark' });
-    await says(other, 'main', 'You get a summary of a site each Monday');
+    await says(other, 'main', 'This stops the summary of a site that is mailed each Monday');
     await accessible(other);
     await noScroll(other);
     await picture(other, 'unsubscribe-phone-dark');

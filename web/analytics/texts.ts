@@ -114,7 +114,7 @@ export const shareTexts = {
   noAddress: 'Sign in by a mailed link to get a summary of each week by mail.',
   subscribe: 'Subscribe',
   unsubscribe: 'Unsubscribe',
-  unsubscribeHint: 'You get a summary of a site each Monday.',
+  unsubscribeHint: 'This stops the summary of a site that is mailed each Monday.',
   unsubscribed: 'You get no more weekly mails about this site.',
 } as const;
 
