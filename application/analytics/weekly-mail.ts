@@ -1,7 +1,7 @@
 /** Weekly mails about a site: subscribing, unsubscribing without sign-in, and sending them on Mondays. */
 import { type AnalyticsEvent, subscriptionSubject } from '../../domain/analytics/catalog.js';
 import { parseSiteId } from '../../domain/analytics/site-fields.js';
-import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
+import { SITES, type Site, siteNotFound } from '../../domain/analytics/sites.js';
 import {
   dueWeek,
   findSubscription,
@@ -11,9 +11,9 @@ import {
 } from '../../domain/analytics/weekly-mail.js';
 import { isRejection, rejection, sameText } from '../../domain/shared/index.js';
 import type { KernelPorts } from '../command/index.js';
-import type { CommandContext, ConfirmedClock, Mailer, Vault } from '../ports/index.js';
+import { type CommandContext, type ConfirmedClock, type Mailer, UnavailableError, type Vault } from '../ports/index.js';
 import { collectFailures, type Reaction } from '../subscription/index.js';
-import { weeklyMailsAggregate } from './aggregates.js';
+import { sitesAggregate, weeklyMailsAggregate } from './aggregates.js';
 import type { DashboardSession } from './login.js';
 import type { Reports } from './report.js';
 import { baseUrl, type SiteDirectory } from './sites.js';
@@ -75,6 +75,8 @@ export function createWeeklyMails(ports: WeeklyMailPorts) {
   ) {
     const report = await reports(siteId, periodOfWeek(week), { limit: ROWS });
     if (isRejection(report)) throw new Error(report.rejected);
+    // Its numbers would be too low, and a claimed week is not mailed again.
+    if (report.consistency) throw new UnavailableError('the report is behind the event log');
     const command = { type: 'ClaimWeeklyMail' as const, subscriptionId, week, now: clock.now() };
     const claimed = await handle(weeklyMailsAggregate, WEEKLY_MAILS, command, context('analytics.weekly-mail'));
     if (isRejection(claimed)) throw new Error(claimed.rejected);
@@ -140,7 +142,8 @@ export function createWeeklyMails(ports: WeeklyMailPorts) {
       if (![...state.values()].some(isDue(clock.now()))) return;
       const now = await clock.confirmedNow();
       if (now === undefined) return;
-      const sites = (await directory.all()).state;
+      // From the log: a subscription ends with its site, which may be unknown to the cache of this node yet.
+      const sites = (await aggregates.reload(sitesAggregate, SITES)).state;
       const failures = collectFailures();
       for (const each of [...state.values()].filter(isDue(now))) {
         if (signal.aborted) break;

@@ -57,6 +57,7 @@ describe('weekly mails', function () {
   let now: number;
   let allowed: Set<string>;
   let reportFailure: Error | undefined;
+  let isReportPending: boolean;
   const { signal } = new AbortController();
 
   beforeEach(async () => {
@@ -67,6 +68,7 @@ describe('weekly mails', function () {
     now = SUNDAY;
     allowed = new Set([ADA.email]);
     reportFailure = undefined;
+    isReportPending = false;
     const { vault } = memoryKernel(world, [catalog]);
     for (const instance of ['one', 'two']) await vault.create(siteSubject({ instance }));
     await onSites({ ...registerSite('demo'), now: SUNDAY - 100 * DAY_MS } as SitesCommand);
@@ -91,7 +93,8 @@ describe('weekly mails', function () {
       directory: createSiteDirectory(kernel.aggregates),
       reports: (async (site: string, period: Period) => {
         if (reportFailure) throw reportFailure;
-        return { body: { site, generatedAt: '', ...reportOf(period) } };
+        const body = { site, generatedAt: '', ...reportOf(period) };
+        return { body, ...(isReportPending && { consistency: 'pending' }) };
       }) as unknown as Reports,
       mailer: withMailer ? mailer : undefined,
       isAllowed: (email) => allowed.has(email),
@@ -157,6 +160,29 @@ describe('weekly mails', function () {
     await sendDue();
     await sendDue();
     expect([office.refused(), office.letters.length]).to.deep.equal([1, 0]);
+  });
+
+  it('waits until the report includes all hits', async () => {
+    await subscribe();
+    now = MONDAY;
+    isReportPending = true;
+    let failed = '';
+    await sendDue().catch(({ message }) => (failed = message));
+    expect([failed, office.letters.length]).to.deep.equal(['the report is behind the event log', 0]);
+    isReportPending = false;
+    await sendDue();
+    expect(office.letters).to.have.lengthOf(1);
+  });
+
+  it('is sent by a node that has not heard of the site yet', async () => {
+    const late = node();
+    await late.mails.find('demo', ADA);
+    await onSites({ ...registerSite('new', 'two'), now: SUNDAY } as SitesCommand);
+    const subscribed = await node().mails.subscribe('new', ADA, 'UTC', context());
+    expect(isRejection(subscribed)).to.equal(false);
+    now = MONDAY;
+    await sendDue(late);
+    expect(office.letters).to.have.lengthOf(1);
   });
 
   it('is not sent to an address that may not sign in any more, until it may again', async () => {
