@@ -24,10 +24,13 @@ import { search as searchRows } from '../../projections/chat/search/projection.j
 import { createSearchIndex } from '../../projections/chat/search/reader.js';
 import { relayMembers, type Service } from '../node/service.js';
 import { connectIdentity } from './chat/identity.js';
-import { createMessaging, fileStoreOf, messagingProjections } from './chat/messaging.js';
+import { createMessaging, fileStoreName, fileStoreOf, messagingProjections } from './chat/messaging.js';
 
 /** Keepalive interval that clients of the stream rely on. */
 const BEAT_MS = 25_000;
+
+const MISSING_FILES =
+  'some uploaded files are missing from the file store; they answer 404 until the store is restored from a backup';
 
 export const chat: Service<typeof catalog> = {
   name: 'chat',
@@ -82,6 +85,11 @@ export const chat: Service<typeof catalog> = {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];
         if (first) await messaging.channels.createDefault(admin.id, first, kernel.systemContext('chat.start'));
+        // In the background.
+        messaging.findMissingFiles().then(
+          (result) => result.lost > 0 && logger.error({ ...result, store: fileStoreName(values) }, MISSING_FILES),
+          (err) => logger.warn({ err }, 'could not check for missing files'),
+        );
       },
       reactions: [...reactions, ...messaging.reactions],
       periodic: [

@@ -6,7 +6,10 @@ import { atMost } from './limits.js';
 
 /** Milliseconds an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;
-/** Messages one user may attach a file to. An access check may look at each of them. */
+/**
+ * Messages a file may be attached to by its uploader, and separately by all others, who could otherwise use up the
+ * limit. An access check may look at each of them.
+ */
 export const MAX_ATTACHMENTS = 100;
 
 export type Upload = ChatEvent<'FileUploaded'>['data'];
@@ -38,7 +41,7 @@ export type FileEvent = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' |
 export const fileNotFound = rejection('chat/file-not-found', 'not-found', 'File not found');
 const attachedTooOften = atMost(
   'chat/file-on-too-many-messages',
-  `${MAX_ATTACHMENTS} messages per file and user; upload it again`,
+  `${MAX_ATTACHMENTS} messages of the uploader and ${MAX_ATTACHMENTS} of others per file; upload it again`,
 );
 
 type Outcome = readonly FileEvent[] | Rejection;
@@ -59,9 +62,12 @@ function decide(command: FileCommand, state: FileState): Outcome {
 }
 
 function attach({ fileId, messageId, channelId, by, now }: Command<'AttachFile'>, state: FileState): Outcome {
-  if (!uploadOf(state)) return fileNotFound;
+  const upload = uploadOf(state);
+  if (!upload) return fileNotFound;
   if (state.holders.some((each) => each.messageId === messageId)) return [];
-  if (state.holders.filter((each) => each.by === by).length >= MAX_ATTACHMENTS) return attachedTooOften;
+  const isUploader = (userId: string) => userId === upload.uploadedBy;
+  const alike = state.holders.filter((each) => isUploader(each.by) === isUploader(by));
+  if (alike.length >= MAX_ATTACHMENTS) return attachedTooOften;
   return [{ type: 'FileAttached', data: { fileId, messageId, channelId, by, attachedAt: now } }];
 }
 

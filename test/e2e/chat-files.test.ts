@@ -111,12 +111,15 @@ describe('chat files on disk', function () {
     expect(storedIn(directory.path, 'kept').length).to.be.at.least(kept.length);
   });
 
-  it('are reported missing when their directory is lost, while everything else works', async () => {
+  it('are reported missing at start when their directory is lost, while everything else works', async () => {
     const admin = await devLogin(server.urls.chat!, EMAIL);
     const { filename } = await uploaded(worldOf(server), admin);
     await server.stop();
     rmSync(join(directory.path, 'files'), { recursive: true });
     server = await startServer(directory.path, ['chat']);
+    const report = () => server.lines.find((line) => line.includes('uploaded files are missing'));
+    await eventually(() => report() !== undefined);
+    expect(JSON.parse(report()!)).to.include({ lost: 1, looked: 1, store: join(directory.path, 'files') });
     const world = worldOf(server);
     expect((await read(world, admin, `/files/${filename}`)).status).to.equal(404);
     await eventually(() => server.lines.some((line) => line.includes('missing or damaged in the file store')));

@@ -14,6 +14,7 @@ import type { Metrics } from '../../../adapters/platform/observability/metrics.j
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
 import { createAttachments } from '../../../application/chat/files/attachments.js';
+import { createMissingBlobCheck } from '../../../application/chat/files/check-missing-blobs.js';
 import { createFileLifecycle, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/file-lifecycle.js';
 import { createFiles } from '../../../application/chat/files/files.js';
 import {
@@ -45,11 +46,15 @@ export const messagingProjections = [messageRows, conversationRows, fileRows];
 
 const GRID_FS = 'chat_bytes';
 
+const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
+
 /** In MongoDB if it is configured, as other nodes may share it; otherwise in the data directory. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
-  values['mongo.url']
-    ? createGridFsStore(mongo.models, GRID_FS, clock.now)
-    : createDirectoryStore(join(resolve(values.dataDir), 'files'));
+  values['mongo.url'] ? createGridFsStore(mongo.models, GRID_FS, clock.now) : createDirectoryStore(directoryOf(values));
+
+/** Location of the file store, for log lines. */
+export const fileStoreName = (values: AnnalsValues): string =>
+  values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
 
 export interface MessagingContext {
   readonly kernel: Kernel;
@@ -91,6 +96,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     opened,
     files,
     sealedFiles,
+    findMissingFiles: createMissingBlobCheck(filePorts),
     uploads,
     handlers: [pageCache.onEvent],
     reactions: [

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
 import { file, MAX_ATTACHMENTS, UNATTACHED_MS } from '../../../domain/chat/file.js';
-import { ADA, attach, BOB, CHANNEL, FILE, NOON, review, upload } from '../../support/chat-fixtures.js';
+import { ADA, attach, BOB, CHANNEL, CYD, FILE, NOON, review, upload } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(file);
@@ -33,13 +33,27 @@ describe('a file', () => {
       .thenNothing();
   });
 
-  it('can be attached to a limited number of messages by each user', () => {
-    const many = Array.from({ length: MAX_ATTACHMENTS }, (_, index) => attach(`m${index}`));
-    const full = givenCommands(upload(), ...many);
+  const by = (who: string) =>
+    Array.from({ length: MAX_ATTACHMENTS }, (_, index) => attach(`${who}${index}`, { by: who }));
+
+  it('can be attached to a limited number of messages', () => {
+    const full = givenCommands(upload(), ...by(ADA));
     full.when(attach('one more')).thenRejected('chat/file-on-too-many-messages');
-    full.when(attach('m0')).thenNothing();
-    const { data } = attached('one more');
-    full.when(attach('one more', { by: BOB })).then({ type: 'FileAttached', data: { ...data, by: BOB } });
+    full.when(attach(`${ADA}0`)).thenNothing();
+  });
+
+  it('limits attachments by its uploader and by others separately', () => {
+    const others = givenCommands(upload(), ...by(BOB));
+    others.when(attach('own')).then(attached('own'));
+    for (const who of [BOB, CYD])
+      others.when(attach('one more', { by: who })).thenRejected('chat/file-on-too-many-messages');
+    const more = { ...attached('other'), data: { ...attached('other').data, by: BOB } };
+    givenCommands(upload(), ...by(ADA))
+      .when(attach('other', { by: BOB }))
+      .then(more);
+    givenCommands(upload(), ...by(BOB), ...by(ADA))
+      .when(attach('own'))
+      .thenRejected('chat/file-on-too-many-messages');
   });
 
   it('cannot be attached before its upload or after it is discarded', () => {
