@@ -14,8 +14,9 @@ export interface WeeklyMailLinks {
 type Row = readonly [what: string, count: string];
 type Section = readonly [title: string, rows: readonly Row[]];
 
-const ROWS = 5;
-const WHY = 'You get this mail each Monday because you asked for it in the dashboard.';
+/** Rows of each list. */
+export const MAIL_ROWS = 5;
+const REASON = 'You get this mail each Monday because you asked for it in the dashboard.';
 
 const number = (value: number | null): string => (value ?? 0).toLocaleString('en-US');
 const day = (date: string): string =>
@@ -30,7 +31,7 @@ const change = (percent: number | null, previous: number | null): string =>
 const rowsOf = (list: readonly NamedCount[], labelOf = (name: string) => name): readonly Row[] =>
   list
     .filter(({ name }) => name !== OTHER)
-    .slice(0, ROWS)
+    .slice(0, MAIL_ROWS)
     .map(({ name, count }) => [labelOf(name), number(count)]);
 
 export function renderWeeklyMail(
@@ -60,7 +61,7 @@ export function renderWeeklyMail(
     text:
       `${title}\n\n` +
       totalsSection.map(([what, count, before]) => `${what}: ${count} (${before})\n`).join('') +
-      `\n${shown.map(textOf).join('')}Report: ${reportUrl}\n\n${WHY}\nUnsubscribe: ${unsubscribeUrl}\n`,
+      `\n${shown.map(textOf).join('')}Report: ${reportUrl}\n\n${REASON}\nUnsubscribe: ${unsubscribeUrl}\n`,
     html:
       `<div style="font-family:sans-serif"><h1 style="font-size:1.2em">${escapeHtml(title)}</h1>` +
       table(
@@ -71,6 +72,6 @@ export function renderWeeklyMail(
       ) +
       shown.map(htmlOf).join('') +
       `<p style="margin-top:20px"><a href="${escapeHtml(reportUrl)}">Open the report</a></p>` +
-      `<p style="font-size:.85em">${WHY} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p></div>`,
+      `<p style="font-size:.85em">${REASON} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p></div>`,
   };
 }

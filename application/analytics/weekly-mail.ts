@@ -17,7 +17,7 @@ import { sitesAggregate, weeklyMailsAggregate } from './aggregates.js';
 import type { DashboardSession } from './login.js';
 import type { Reports } from './report.js';
 import { baseUrl, type SiteDirectory } from './sites.js';
-import { renderWeeklyMail } from './weekly-mail-content.js';
+import { MAIL_ROWS, renderWeeklyMail } from './weekly-mail-content.js';
 
 export interface WeeklyMailPorts
   extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'logger' | 'context'> {
@@ -32,13 +32,11 @@ export interface WeeklyMailPorts
   readonly appUrl: () => string;
 }
 
-/** Who asks; without an address, as with the admin token, undefined. */
+/** The person who asks; undefined without an address, as with the admin token. */
 type Subscriber = Pick<DashboardSession, 'addressId' | 'email'> | undefined;
 
 /** Milliseconds between checks for due mails. */
 export const WEEKLY_MAIL_EVERY_MS = 5 * 60_000;
-/** Rows of each list, and one for `(other)`, which is not shown. */
-const ROWS = 6;
 
 const noAddress = rejection('analytics/no-address', 'forbidden', 'Sign in by a mailed link to get mails');
 const noMail = rejection('analytics/no-mail', 'conflict', 'This server sends no mail: email.host is not set');
@@ -64,8 +62,8 @@ export function createWeeklyMails(ports: WeeklyMailPorts) {
     `${subscriptionId}.${derivation.secret('analytics.unsubscribe-token', subscriptionId).toString('base64url')}`;
 
   /**
-   * Sends the mail of a week. It is claimed first, so that it is sent at most once; whatever fails before is retried. The
-   * command id is new each time: a repeated command would get the answer of the first one, and send again.
+   * Sends the mail of a week. It is claimed first, so that it is sent at most once; what fails before that is retried.
+   * The command id is new each time: a repeated command would get the answer of the first one, and send again.
    */
   async function send(
     { subscriptionId, email }: Subscription,
@@ -73,7 +71,8 @@ export function createWeeklyMails(ports: WeeklyMailPorts) {
     week: string,
     signal: AbortSignal,
   ) {
-    const report = await reports(siteId, periodOfWeek(week), { limit: ROWS });
+    // One more than is shown, as `(other)` is left out.
+    const report = await reports(siteId, periodOfWeek(week), { limit: MAIL_ROWS + 1 });
     if (isRejection(report)) throw new Error(report.rejected);
     // Its numbers would be too low, and a claimed week is not mailed again.
     if (report.consistency) throw new UnavailableError('the report is behind the event log');

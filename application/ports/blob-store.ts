@@ -1,4 +1,5 @@
 /** Blob store port: stores data too large for the event log. Callers encrypt it first. */
+import type { Position } from './event-log.js';
 
 export interface FileStore {
   /** Starts a blob, which cannot be read yet. All methods throw `UnavailableError` if the store is unavailable. */
@@ -11,6 +12,18 @@ export interface FileStore {
   settle(stored: string): Promise<void>;
   /** Lists blobs of ended processes that were never settled. */
   unsettled(): AsyncIterable<Unsettled>;
+}
+
+/** A stored file as it is sent to a client. */
+export interface StoredFile {
+  readonly contentType: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly originalName: string;
+  /** Log position of the access decision. */
+  readonly position: Position;
+  /** Throws `NotStored` if the file is missing or damaged. */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
 export interface Writing {

@@ -1,5 +1,5 @@
 /** Ports of the application: interfaces that adapters implement and `bin` connects. */
-export { type FileStore, NotStored, type Unsettled, type Writing } from './blob-store.js';
+export { type FileStore, NotStored, type StoredFile, type Unsettled, type Writing } from './blob-store.js';
 export type { Cache } from './cache.js';
 export type { Clock, ConfirmedClock } from './clock.js';
 export type { Cluster, ClusterMessage, Members, MessageHandler } from './cluster.js';

@@ -232,7 +232,7 @@ export const analytics: Service<typeof catalog> = {
   },
 };
 
-/** Requests by links without sign-in, per network: each click in a shared report is one. */
+/** Requests to public links per network and minute; each click in a shared report is one. */
 const PUBLIC_PER_MINUTE = 120;
 
 function isAllowedBy(values: AnnalsValues) {

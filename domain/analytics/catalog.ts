@@ -127,7 +127,7 @@ export const catalog = {
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),
-    /** Has a public link to its reports. The token of the link is derived from `linkId` and is not in the log. */
+    /** The reports have a public link. Its token is derived from `linkId` and is not in the log. */
     SiteShared: event(object({ ...inSite, linkId: id, sharedAt: time })),
     SiteUnshared: event(object({ ...inSite, unsharedAt: time })),
     /** `registeredAt` bounds the search for the site's day streams. `days`: number of days with counts. */

@@ -4,18 +4,7 @@ import { combinationKey, FILTERS, type HitValues } from './combinations.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
 import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
 
-export const LISTS = [
-  'pages',
-  'entryPages',
-  'events',
-  'referrers',
-  'campaigns',
-  'browsers',
-  'os',
-  'devices',
-  'countries',
-  'properties',
-] as const;
+export const LISTS = [...FILTERS, 'properties'] as const;
 export type ListName = (typeof LISTS)[number];
 
 /** Lists of a day that are added up for reports: `hours` has the hits of each hour. */
@@ -63,8 +52,9 @@ export const emptyDay = (): DayCounts => ({
 });
 
 /**
- * Adds hits and visitors to a day. Pages and direct visits count page views, entry pages those that were not reached from the site
- * itself, events count by name, all other lists count every hit. Unrecognized user agents count as `(unknown)`. `collectedAt`: Unix ms.
+ * Adds hits and visitors to a day. Pages and direct visits count page views, entry pages those that were not reached from
+ * the site itself, events count by name, all other lists count every hit. Unrecognized user agents count as `(unknown)`.
+ * `collectedAt`: Unix ms.
  */
 export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[], collectedAt: number): void {
   const hour = hourOf(collectedAt);

@@ -1,12 +1,12 @@
 /**
- * Idempotency record of a request whose stream does not follow from its `Idempotency-Key`, such as a conversation named by
- * its participants: only this record detects a key that is reused with another request. Stream `<service>.request-<id>`.
- * Also records tokens that can be used once.
+ * Idempotency record of a request whose stream does not follow from its `Idempotency-Key`, such as a conversation named
+ * by its participants: only this record detects a key that is reused with another request. Stream
+ * `<service>.request-<id>`. Also records tokens that can be used once.
  */
 import { type Decider, type DomainEvent, event } from './decider.js';
 import { object, time } from './schema.js';
 
-/** Belongs into the catalog of a service that records requests. What was requested shows in the event's `fingerprint`. */
+/** For the catalog of a service that records requests. The `fingerprint` of the event identifies the request. */
 export const requestEvents = { RequestRecorded: event(object({ recordedAt: time })) } as const;
 
 export type RequestRecorded = DomainEvent<'RequestRecorded', { readonly recordedAt: number }>;

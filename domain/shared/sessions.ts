@@ -3,7 +3,7 @@
 import { type Decider, type DomainEvent, type Evolve, type Rejection, rejection } from './decider.js';
 import { count, type DataOf, id, object, time } from './schema.js';
 
-/** Members of `SessionOpened` and `SessionRefreshed`, besides the service's own `secret`: each holds its whole session. */
+/** Fields of `SessionOpened` and `SessionRefreshed` besides the service's `secret`; each event holds its whole session. */
 export const sessionFields = {
   userId: id,
   sessionId: id,

@@ -1,8 +1,8 @@
 /** A file with missing bytes answers 404 and is logged for the operator. */
 import { expect } from 'chai';
-import { type StoredFile, sendDownload } from '../../adapters/http/server/download.js';
+import { sendDownload } from '../../adapters/http/server/download.js';
 import { createBudget } from '../../application/concurrency/limiters.js';
-import { NotStored } from '../../application/ports/blob-store.js';
+import { NotStored, type StoredFile } from '../../application/ports/blob-store.js';
 import { rejection } from '../../domain/shared/decider.js';
 
 describe('download of a file with missing bytes', () => {

@@ -48,7 +48,7 @@ const reportQuery = {
 } as const;
 const sharedQuery = object({}, reportQuery);
 
-/** Of an unknown link too, so that nobody learns which sites exist. */
+/** The same for unknown links, so that the answer does not reveal which sites exist. */
 const linkNotFound = rejection('analytics/link-not-found', 'not-found', 'This link does not exist or was revoked');
 
 export function reportRoutes(deps: ReportRouteDeps): readonly Route[] {

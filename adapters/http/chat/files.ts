@@ -1,9 +1,10 @@
 /** Routes of files and images. */
-import type { Download, Files } from '../../../application/chat/files/files.js';
+import type { Files } from '../../../application/chat/files/files.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
+import type { StoredFile } from '../../../application/ports/index.js';
 import type { SealedFiles } from '../../../application/secrets/index.js';
 import { fileNotFound } from '../../../domain/chat/file.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
@@ -86,7 +87,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   const { guards, files, visibility, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
 
-  const send = (request: Request, { userId }: Caller, kind: 'attachment' | 'inline', file: Download | Rejection) =>
+  const send = (request: Request, { userId }: Caller, kind: 'attachment' | 'inline', file: StoredFile | Rejection) =>
     isRejection(file)
       ? file
       : sendDownload(request, file, { kind, notFound: fileNotFound, budget: downloads, callerKey: userId });

@@ -1,4 +1,4 @@
-/** Routes of signing in: by email only (development), by mailed link, or with a password. The mode decides which exist. */
+/** Routes of signing in: by email only (development), by mailed link, or with a password, depending on the mode. */
 import type { Links } from '../../../application/chat/sign-in/links.js';
 import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
 import type { PasswordSignIn } from '../../../application/chat/sign-in/passwords.js';

@@ -1,7 +1,7 @@
 /** Streams stored files and large JSON, limited in number and protected from being rendered as a page. */
 import type { Budget } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
-import { NotStored, type Position } from '../../../application/ports/index.js';
+import { NotStored, type StoredFile } from '../../../application/ports/index.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer, Reply } from './answer.js';
 import { overBudgetProblem } from './budgets.js';
@@ -9,16 +9,6 @@ import { selectRange } from './byte-range.js';
 import { isProblem, type Problem } from './policy.js';
 import type { Request } from './route.js';
 import { streamedJson } from './streamed-json.js';
-
-export interface StoredFile {
-  readonly contentType: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly originalName: string;
-  readonly position: Position;
-  /** Throws `NotStored` if the file is missing or damaged. */
-  read(from: number, to: number): AsyncIterable<Uint8Array>;
-}
 
 /** If opened as a document: no scripts and no loading; inline styles only, for SVG. */
 const SANDBOX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

@@ -261,9 +261,9 @@ export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] =
   sessionKey(sessionId),
 ];
 
-/** Creates the handler that ends streams when an event ends their session or user. */
 type StreamEnd = 'SessionRefreshed' | 'SessionEnded' | 'UserRemoved' | 'UserLeft' | 'UserErased';
 
+/** Creates the handler that ends streams when an event ends their session or user. */
 export function endStreams({ end, until }: StreamControl) {
   const endUser = ({ data }: { readonly data: { readonly userId: string } }) => end(userKey(data.userId));
   return handleByType<ChatEvent<StreamEnd>>({

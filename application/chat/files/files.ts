@@ -11,7 +11,7 @@ import {
 } from '../../../domain/chat/file.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
 import { extensionOf, isRejection, type Rejection, rejection, tidyFileName } from '../../../domain/shared/index.js';
-import type { CommandContext, FileStore, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, FileStore, Position, StoredFile, Vault } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Visibility } from '../messages/visibility.js';
@@ -30,16 +30,6 @@ export interface IncomingFile {
   readonly channelId: string | null;
   readonly content: IncomingBlob | undefined;
   readonly thumbnail?: IncomingBlob | undefined;
-}
-
-export interface Download {
-  readonly contentType: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly originalName: string;
-  /** Log position of the access decision. */
-  readonly position: Position;
-  read(from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
 const invalid = (rejected: string, detail: string): Rejection => rejection(`chat/${rejected}`, 'invalid', detail);
@@ -187,7 +177,7 @@ export function createFiles(ports: FilePorts) {
   }
 
   /** Opens the thumbnail if requested and present, else the content. */
-  async function download(upload: Upload, isThumb = false): Promise<Download | Rejection> {
+  async function download(upload: Upload, isThumb = false): Promise<StoredFile | Rejection> {
     const { contentType, size, sha256, stored, sealedKey } = (isThumb && upload.thumbnail) || upload.content;
     const stream = fileSubject(upload);
     const key = (await vault.open(stream, sealedKey)) as { key: string } | undefined;

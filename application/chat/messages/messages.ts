@@ -1,7 +1,7 @@
 /** Use cases on messages in channels and direct conversations, and on replies: post, edit, delete, pin, react. */
 
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
-import { EMPTY_CONTENT, hasFiles, isMessageId, parentOf, type Thread } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, isMessageId, parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageEvent,
@@ -85,9 +85,7 @@ export function createMessages(ports: MessagePorts) {
       body: { ...EMPTY_CONTENT, ...body },
       quotedMessageId,
     };
-    const attachFiles = hasFiles(body)
-      ? () => uploads.attach(author, { messageId, channelId }, body, context)
-      : undefined;
+    const attachFiles = () => uploads.attach(author, { messageId, channelId }, body, context);
     const outcome = await handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'MessagePosted' }>[];

@@ -36,7 +36,7 @@ export const fileEvents = {
       channelId: oneOf(id, none),
       content,
       thumbnail: oneOf(content, none),
-      /** Sealed under the uploader's key: erasing the user erases the file name, while the bytes stay with the messages. */
+      /** Sealed under the uploader's key: erasing the user erases the name; the bytes stay with the messages. */
       secret: object({ originalName: text }),
     }),
     {

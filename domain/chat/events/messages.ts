@@ -36,10 +36,8 @@ export const contentOf = ({ content, attachments, images, mentions, botName }: M
   ...(botName !== undefined && { botName }),
 });
 
-export const hasFiles = ({ attachments = [], images = [] }: Partial<MessageContent>): boolean =>
-  attachments.length + images.length > 0;
-
-export const isEmpty = (content: MessageContent): boolean => !isVisible(content.content) && !hasFiles(content);
+export const isEmpty = ({ content, attachments, images }: MessageContent): boolean =>
+  !isVisible(content) && attachments.length === 0 && images.length === 0;
 
 export const isSameContent = (a: MessageContent, b: MessageContent): boolean =>
   JSON.stringify(contentOf(a)) === JSON.stringify(contentOf(b));

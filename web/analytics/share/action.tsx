@@ -9,7 +9,7 @@ interface ActionProps {
   readonly hint: string;
   /** Of the button; there is none without it. */
   readonly label?: string;
-  /** Takes something away. */
+  /** The action removes something. */
   readonly isDanger?: boolean;
   readonly run?: () => Promise<unknown>;
   readonly children?: ComponentChildren;

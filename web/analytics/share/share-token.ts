@@ -1,2 +1,2 @@
-/** Token of the public link by which the page was opened: the fragment, which browsers send to nobody. */
+/** Token of the public link that opened the page: the fragment of the address, which browsers do not send. */
 export const shareToken: string | undefined = location.pathname.endsWith('/share') ? location.hash.slice(1) : undefined;
