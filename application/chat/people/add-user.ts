@@ -4,7 +4,7 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandOutcome } from '../../command/index.js';
-import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
+import type { CommandContext, Derivation, Logger, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/links.js';
@@ -81,14 +81,18 @@ export type AddUser = ReturnType<typeof createAddUser>;
 export interface InvitePorts {
   readonly admission: Authentication;
   readonly passwords: Passwords;
-  readonly links: Links;
+  readonly links: Pick<Links, 'request'>;
   readonly derivation: Derivation;
+  readonly logger: Logger;
 }
+
+const NOT_MAILED =
+  'invite not mailed: too many links were requested for this address; request a link on the sign-in page in 15 minutes';
 
 type UserAdded = ChatEvent<'UserAdded'>;
 
 /** Sends an invite to users added without a password, if mail is configured. */
-export function inviteReaction({ admission, passwords, links, derivation }: InvitePorts): Reaction<UserAdded> {
+export function inviteReaction({ admission, passwords, links, derivation, logger }: InvitePorts): Reaction<UserAdded> {
   async function invite(event: RecordedEvent<UserAdded>) {
     const { data } = event;
     if (data.how !== 'admin' || (await passwords.isSet(data.userId))) return;
@@ -96,6 +100,7 @@ export function inviteReaction({ admission, passwords, links, derivation }: Invi
     if (!user) return;
     const outcome = await links.request('invite', user.email, causedBy(derivation, 'chat.invite', event));
     if (isRejection(outcome)) throw new Error(outcome.rejected);
+    if (outcome.isLimited) logger.error({ userId: user.id }, NOT_MAILED);
   }
   return { name: 'chat.invite', on: { UserAdded: invite } };
 }

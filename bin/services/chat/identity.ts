@@ -129,7 +129,7 @@ export function connectIdentity(context: IdentityContext) {
     const subject = values['email.emailSubject'];
     const emailOptions = { mailer, appUrl, subject, templates: templatesOf(values) };
     reactions.push(mailReaction({ ...withPeople, ...emailOptions, logger, signal }));
-    if (mode !== 'dev') reactions.push(inviteReaction(withPeople));
+    if (mode !== 'dev') reactions.push(inviteReaction({ ...withPeople, logger }));
   }
 
   return {
