@@ -109,8 +109,8 @@ describe('files of the chat', function () {
     await sweep(25);
     expect(await isReadable(alone)).to.equal(false);
     expect(await isReadable(held)).to.equal(true);
-    await eventually(async () => !(await storedBytes(alone)));
-    await eventually(async () => (await eventsOf(alone)) === 'deleted');
+    await eventually(async () => (await eventsOf(alone)) === 'deleted' && !(await storedBytes(alone)));
+    expect(await node.kernel.vault.seal(fileSubject(alone), {})).to.equal(undefined);
     expect(await storedBytes(held)).to.equal(true);
     expect(await eventsOf(held)).to.equal('FileUploaded,FileAttached,FileKept');
     await sweep(50);
