@@ -78,6 +78,12 @@ export const chatSettings = {
     false,
     'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
   ),
+  'email.emailSubject': {
+    type: 'string',
+    minLength: 1,
+    default: 'Your sign-in link',
+    description: 'Subject of the sign-in email',
+  },
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;

@@ -8,11 +8,5 @@ export const mailSettings = {
   'email.user': { type: 'string', minLength: 1, description: 'SMTP user name' },
   'email.password': { type: 'string', minLength: 1, secret: true, description: 'SMTP password' },
   'email.from': { type: 'string', minLength: 3, description: 'Sender address; default email.user' },
-  'email.emailSubject': {
-    type: 'string',
-    minLength: 1,
-    default: 'Your sign-in link',
-    description: 'Subject of the sign-in email',
-  },
   'email.maxRetries': integer(8, 'Retries of a mail that was not accepted', { minimum: 0, maximum: 100 }),
 } as const satisfies Settings;
