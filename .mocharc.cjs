@@ -12,7 +12,8 @@ function testFiles() {
   const encoding = files.filter((file) => file.includes('/web/meeting'));
   const others = files.filter((file) => !encoding.includes(file));
   const distance = Math.ceil(others.length / (encoding.length + 1));
-  return others.flatMap((file, index) => (index % distance === 0 && index > 0 ? [encoding.shift(), file] : [file]));
+  const spread = others.flatMap((file, index) => [...(index % distance === 0 ? encoding.splice(0, 1) : []), file]);
+  return [...spread, ...encoding];
 }
 
 module.exports = {
