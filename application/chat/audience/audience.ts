@@ -133,7 +133,7 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
     event: Of<'MessagePosted' | 'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
     state: ChatState,
   ): readonly Delivery[] {
-    const message = messageAfter(undefined, event);
+    const message = messageAfter(event.data.messageId, undefined, event);
     if (event.erased || !message) return [];
     const { id, channelId } = message;
     const parentMessageId = parentOf(id);

@@ -102,10 +102,11 @@ export const postedReply = (data: ChatEvent<'ReplyPosted'>['data']): MessageSnap
 export type MessageChange = MessageEvent | ThreadEvent;
 
 /**
- * The message after an event about it or its thread; undefined once deleted. Without `before` only a post, and an event
- * that holds the whole message, yield one: the latter without the thread.
+ * The message `id` after an event about it, its thread or its place in a thread; undefined once deleted. Without `before`
+ * only a post, and an event that holds the whole message, yield one: the latter without the thread.
  */
 export function messageAfter(
+  id: string,
   before: MessageSnapshot | undefined,
   event: RevealedEvent<MessageChange>,
 ): MessageSnapshot | undefined {
@@ -115,7 +116,7 @@ export function messageAfter(
     case 'MessageEdited':
     case 'MessagePinned':
     case 'MessageUnpinned': {
-      const { messageId: id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId } = event.data;
+      const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId } = event.data;
       const { reactions, ...body } = event.data.secret;
       const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
       return { ...fields, reactions: reactions ?? before?.reactions ?? null, thread: before?.thread ?? null };
@@ -130,7 +131,10 @@ export function messageAfter(
       );
     }
     case 'ReplyPosted':
+      if (event.data.replyId === id) return postedReply(event.data);
+      return before && { ...before, thread: event.data.thread };
     case 'ReplyRemoved':
+      if (event.data.replyId === id) return undefined;
       return before && { ...before, thread: event.data.thread };
     case 'ThreadClosed':
       return before;

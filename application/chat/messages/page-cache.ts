@@ -1,4 +1,4 @@
-/** Caches pages of messages of channels and conversations, kept current by the live feed. Bounded in bytes. */
+/** Caches pages of messages and of replies, kept current by the live feed. Bounded in bytes. */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { messageEvents, parentOf, threadEvents } from '../../../domain/chat/events/messages.js';
@@ -7,7 +7,7 @@ import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import { createPositionTracker, createWritePositions } from '../../consistency/index.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
-import type { MessageAt, Page, Range, RangeWithEnd } from './message-rows.js';
+import type { MessageAt, MessageList, Page, Range, RangeWithEnd } from './message-rows.js';
 import { type MessageChange, messageAfter, messageView } from './message-view.js';
 
 /** Messages per cached page at most; longer pages are read from MongoDB. */
@@ -26,27 +26,33 @@ interface Entry extends MessageAt {
 }
 
 interface CachedPage {
-  readonly channelId: string;
+  readonly list: MessageList;
   /** The message before which the page ends; undefined for the newest page. */
   readonly before: string | undefined;
   /** By message id, oldest first. */
   entries: Map<string, Entry>;
   /** Position of the newest post. */
   newest: Position;
-  /** True while the channel has no messages older than these. */
+  /** True while the list has no messages older than these. */
   isWhole: boolean;
   /** The roster, as of which `rendered` and the entries were rendered. */
   roster: RosterState | undefined;
   rendered: { readonly limit: number; readonly json: string } | undefined;
 }
 
-type MessageUpdate = RevealedEvent<MessageChange>;
+/** An event that changes the message `id` in a list. */
+interface MessageUpdate {
+  readonly id: string;
+  readonly event: RevealedEvent<MessageChange>;
+}
 
 export type PageCache = ReturnType<typeof createPageCache>;
 
+const idOf = ({ channelId, threadId }: MessageList): string => threadId ?? channelId;
+
 /** One page of the newest messages serves all limits. */
-const keyOf = (channelId: string, { limit, before }: Range): string =>
-  before === undefined ? channelId : `${channelId} ${before} ${limit}`;
+const keyOf = (list: MessageList, { limit, before }: Range): string =>
+  before === undefined ? idOf(list) : `${idOf(list)} ${before} ${limit}`;
 
 export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
   const pages = new LRUCache<string, CachedPage>({
@@ -57,14 +63,15 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
       for (const each of entries.values()) bytes += each.bytes + (each.rendered?.bytes ?? 0);
       return bytes;
     },
-    dispose({ channelId }, key) {
-      const keys = keysOf.get(channelId);
+    dispose({ list }, key) {
+      const keys = keysOf.get(idOf(list));
       keys?.delete(key);
-      if (keys?.size === 0) keysOf.delete(channelId);
+      if (keys?.size === 0) keysOf.delete(idOf(list));
     },
   });
+  /** By list. */
   const keysOf = new Map<string, Set<string>>();
-  /** Events that arrive while pages of a channel are being read. */
+  /** Events that arrive while pages of a list are being read. */
   const filling = new Map<string, Set<MessageUpdate[]>>();
   const changes = createWritePositions();
   const feed = createPositionTracker();
@@ -73,19 +80,22 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
     // Recomputes the size; the cache drops pages that are too large.
     pages.delete(key);
     pages.set(key, page);
-    if (pages.has(key)) keysOf.set(page.channelId, (keysOf.get(page.channelId) ?? new Set()).add(key));
+    if (pages.has(key)) {
+      const id = idOf(page.list);
+      keysOf.set(id, (keysOf.get(id) ?? new Set()).add(key));
+    }
   }
 
-  function onMessageEvent(event: MessageUpdate) {
-    const { channelId } = event.data;
-    for (const updates of filling.get(channelId) ?? []) updates.push(event);
-    const keys = event.type === 'MessagePosted' ? [channelId] : [...(keysOf.get(channelId) ?? [])];
+  function updateList(listId: string, update: MessageUpdate) {
+    changes.note(listId, update.event.position);
+    for (const updates of filling.get(listId) ?? []) updates.push(update);
+    const keys = isPost(update) ? [listId] : [...(keysOf.get(listId) ?? [])];
     for (const key of keys) {
       const page = pages.peek(key);
-      if (!page || !concerns(event, page)) continue;
+      if (!page || !concerns(update, page)) continue;
       // The page stays evicted if applying the event throws.
       pages.delete(key);
-      apply(page, event);
+      apply(page, update);
       page.rendered = undefined;
       store(key, page);
     }
@@ -98,19 +108,19 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
       if (event.type === 'ChannelDeleted') {
         const { channelId } = event.data;
         changes.note(channelId, event.position);
-        filling.delete(channelId);
-        for (const key of [...(keysOf.get(channelId) ?? [])]) pages.delete(key);
+        // Pages of other channels that are being read are not cached either: deletions are rare.
+        filling.clear();
+        for (const [key, { list }] of [...pages.entries()]) if (list.channelId === channelId) pages.delete(key);
       } else if (isMessageEvent(event)) {
-        changes.note(event.data.channelId, event.position);
-        onMessageEvent(event);
+        for (const [listId, id] of changedIn(event)) updateList(listId, { id, event });
       }
     } finally {
       feed.advance(event.position);
     }
   }
 
-  function postedPosition(channelId: string, messageId: string): Position | undefined {
-    for (const key of keysOf.get(channelId) ?? []) {
+  function postedPosition(list: MessageList, messageId: string): Position | undefined {
+    for (const key of keysOf.get(idOf(list)) ?? []) {
       const entry = pages.peek(key)?.entries.get(messageId);
       if (entry) return entry.posted;
     }
@@ -122,13 +132,13 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
     feedPosition: feed.position,
     /** Resolves to false on a timeout. */
     waitForFeed: (position: Position) => feed.wait(position, FEED_TIMEOUT_MS),
-    /** Position of the last event that changed messages of a channel, or later. */
-    changedAt: changes.latest,
+    /** Position of the last event that changed messages of a list, or later. */
+    changedAt: (list: MessageList): Position => changes.latest(idOf(list)),
 
-    /** Renders a page as `{messages}` JSON; undefined when its messages are not all cached. */
-    render(channelId: string, range: Range, roster: RosterState): string | undefined {
+    /** Renders a page as `{messages}` or `{replies}` JSON; undefined when its messages are not all cached. */
+    render(list: MessageList, range: Range, roster: RosterState): string | undefined {
       const { limit } = range;
-      const key = keyOf(channelId, range);
+      const key = keyOf(list, range);
       const page = pages.get(key);
       if (!page || (page.entries.size < limit && !page.isWhole)) return undefined;
       if (page.roster !== roster) {
@@ -140,7 +150,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
         each.rendered ??= renderEntry(each, roster);
         return each.rendered.json;
       });
-      const json = `{"messages":[${texts.join()}]}`;
+      const json = `{"${nameOfList(list)}":[${texts.join()}]}`;
       page.rendered = { limit, json };
       store(key, page);
       return json;
@@ -151,30 +161,31 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
      * must include everything up to `changedAt`; pending pages are not cached.
      */
     async fill<Read extends Page | Rejection>(
-      channelId: string,
+      list: MessageList,
       range: Range,
       read: (range: RangeWithEnd, changedAt: Position) => Promise<Read>,
     ): Promise<Read> {
       const updates: MessageUpdate[] = [];
-      const all = filling.get(channelId) ?? new Set();
-      filling.set(channelId, all.add(updates));
+      const listId = idOf(list);
+      const all = filling.get(listId) ?? new Set();
+      filling.set(listId, all.add(updates));
       try {
         const { before } = range;
         const limit = before === undefined ? CACHED_PAGE_SIZE : range.limit;
-        const end = before === undefined ? undefined : postedPosition(channelId, before);
-        const result = await read({ ...range, limit, end }, changes.latest(channelId));
+        const end = before === undefined ? undefined : postedPosition(list, before);
+        const result = await read({ ...range, limit, end }, changes.latest(listId));
         // The channel may have been deleted while the page was read.
-        if ('rejected' in result || result.consistency || filling.get(channelId) !== all) return result;
+        if ('rejected' in result || result.consistency || filling.get(listId) !== all) return result;
         const entries = new Map(result.found.map((each) => [each.message.id, createEntry(each)]));
         const newest = result.found.at(-1)?.posted ?? 0n;
         const rest = { isWhole: entries.size < limit, roster: undefined, rendered: undefined };
-        const page: CachedPage = { channelId, before, entries, newest, ...rest };
-        for (const event of updates) if (concerns(event, page)) apply(page, event);
-        store(keyOf(channelId, range), page);
+        const page: CachedPage = { list, before, entries, newest, ...rest };
+        for (const update of updates) if (concerns(update, page)) apply(page, update);
+        store(keyOf(list, range), page);
         return result;
       } finally {
         all.delete(updates);
-        if (all.size === 0 && filling.get(channelId) === all) filling.delete(channelId);
+        if (all.size === 0 && filling.get(listId) === all) filling.delete(listId);
       }
     },
 
@@ -189,16 +200,22 @@ function renderEntry({ message }: Entry, roster: RosterState): NonNullable<Entry
   return { json, bytes: 2 * estimateBytes(json) };
 }
 
+/** Key of the messages in an answer. */
+export const nameOfList = ({ threadId }: MessageList) => (threadId === undefined ? 'messages' : 'replies');
+
+/** Whether an event adds the message to the list. */
+const isPost = ({ id, event }: MessageUpdate): boolean =>
+  event.type === 'MessagePosted' || (event.type === 'ReplyPosted' && event.data.replyId === id);
+
 /** Whether an event changes a page; rows may already have included it. */
-function concerns(event: MessageUpdate, { before, entries }: CachedPage): boolean {
-  const known = entries.get(event.data.messageId);
-  return event.type === 'MessagePosted' ? before === undefined && !known : !!known && known.at < event.position;
+function concerns(update: MessageUpdate, { before, entries }: CachedPage): boolean {
+  const known = entries.get(update.id);
+  return isPost(update) ? before === undefined && !known : !!known && known.at < update.event.position;
 }
 
-function apply(page: CachedPage, event: MessageUpdate): void {
-  const { messageId: id } = event.data;
+function apply(page: CachedPage, { id, event }: MessageUpdate): void {
   const known = page.entries.get(id);
-  const message = messageAfter(known?.message, event);
+  const message = messageAfter(id, known?.message, event);
   if (!message) return void page.entries.delete(id);
   page.entries.set(id, createEntry({ message, posted: known?.posted ?? event.position, at: event.position }));
   if (known) return;
@@ -211,8 +228,18 @@ function apply(page: CachedPage, event: MessageUpdate): void {
   page.isWhole = false;
 }
 
-/** Whether an event is about a message or its thread; those about single replies change no cached page. */
-function isMessageEvent(event: RevealedEvent<ChatEvent>): event is MessageUpdate {
-  if (!ownEntry(messageEvents, event.type) && !ownEntry(threadEvents, event.type)) return false;
-  return parentOf((event as MessageUpdate).data.messageId) === undefined;
+const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is RevealedEvent<MessageChange> =>
+  !!ownEntry(messageEvents, event.type) || !!ownEntry(threadEvents, event.type);
+
+/** The lists that an event changes, each with the message that changes there. A posted reply is listed by its thread. */
+function changedIn({ type, data }: RevealedEvent<MessageChange>): readonly (readonly [listId: string, id: string])[] {
+  const { messageId, channelId } = data;
+  const parent = parentOf(messageId);
+  if (type === 'ReplyPosted' || type === 'ReplyRemoved')
+    return [
+      [channelId, messageId],
+      [messageId, data.replyId],
+    ];
+  if (parent === undefined) return [[channelId, messageId]];
+  return type === 'MessagePosted' ? [] : [[parent, messageId]];
 }

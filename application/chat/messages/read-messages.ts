@@ -5,9 +5,9 @@ import { createFairSemaphore, serializeList, type WaitOptions } from '../../conc
 import { type Consistency, maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { Position } from '../../ports/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import type { Page, PageQueries, Range } from './message-rows.js';
+import type { MessageList, Page, PageQueries, Range } from './message-rows.js';
 import { messageView } from './message-view.js';
-import { CACHED_PAGE_SIZE, type PageCache } from './page-cache.js';
+import { CACHED_PAGE_SIZE, nameOfList, type PageCache } from './page-cache.js';
 
 export interface MessageReaderPorts {
   readonly admission: Authentication;
@@ -50,8 +50,8 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(writePositions.latest(channelId)));
 
   /** Renders from the cache, as of the last event it has taken. */
-  async function renderCached(channelId: string, range: Range, seen: Position): Promise<RenderedPage | undefined> {
-    const json = pageCache.render(channelId, range, await roster(seen));
+  async function renderCached(list: MessageList, range: Range, seen: Position): Promise<RenderedPage | undefined> {
+    const json = pageCache.render(list, range, await roster(seen));
     return json === undefined ? undefined : { json, position: pageCache.feedPosition() };
   }
 
@@ -68,38 +68,47 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     return { ...freshness, json: page.json, position: maxPosition(page.position, freshness.position) };
   }
 
-  async function messages(
+  async function readList(
     reader: Reader,
-    channelId: string,
+    list: MessageList,
     range: Range,
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
+    const { channelId, threadId } = list;
     const { limit, before, after } = range;
     const hasWaited = pageCache.feedPosition() < writePositions.latest(channelId);
     const isCacheable = limit <= CACHED_PAGE_SIZE && after === undefined;
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
-    const cached = isCurrent ? await renderCached(channelId, range, seen) : undefined;
+    const cached = isCurrent ? await renderCached(list, range, seen) : undefined;
     if (cached) return hasWaited ? cached : { ...cached, fromCache: true };
     const awaitRows = (changedAt: Position) => pages.awaitRows(channelId, maxPosition(seen, changedAt));
-    const freshness = await awaitRows(pageCache.changedAt(channelId));
+    const freshness = await awaitRows(pageCache.changedAt(list));
+    const key = [channelId, threadId, limit, before, after, isCurrent];
     // A page from the cache is not for those who must see more.
-    return renderShared([channelId, limit, before, after, isCurrent], { reader, limit, seen, freshness }, async () => {
+    return renderShared(key, { reader, limit, seen, freshness }, async () => {
       if (!isCacheable || freshness.consistency)
-        return renderPage(await pages.messages({ channelId }, range, freshness), seen);
+        return renderPage(await pages.messages(list, range, freshness), seen, nameOfList(list));
       // An earlier job may have filled the cache meanwhile.
-      const filled = isCurrent ? await renderCached(channelId, range, seen) : undefined;
+      const filled = isCurrent ? await renderCached(list, range, seen) : undefined;
       if (filled) return filled;
-      const page = await pageCache.fill(channelId, range, async (whole, changedAt) =>
-        pages.messages({ channelId }, whole, await awaitRows(changedAt)),
+      const page = await pageCache.fill(list, range, async (whole, changedAt) =>
+        pages.messages(list, whole, await awaitRows(changedAt)),
       );
-      return renderPage('rejected' in page ? page : { ...page, found: page.found.slice(-limit) }, seen);
+      const asked = 'rejected' in page ? page : { ...page, found: page.found.slice(-limit) };
+      return renderPage(asked, seen, nameOfList(list));
     });
   }
+
+  const messages = (reader: Reader, channelId: string, range: Range, seen?: Position) =>
+    readList(reader, { channelId }, range, seen);
+
+  const replies = (reader: Reader, channelId: string, threadId: string, range: Range, seen?: Position) =>
+    readList(reader, { channelId, threadId }, range, seen);
 
   async function renderPage(
     page: Page | Rejection,
     seen: Position,
-    name: 'messages' | 'replies' = 'messages',
+    name: ReturnType<typeof nameOfList> = 'messages',
   ): Promise<RenderedPage | Rejection> {
     if ('rejected' in page) return page;
     const { found, ...freshness } = page;
@@ -117,20 +126,6 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
         return limit < MAX_PINS && page.found.length === limit ? undefined : renderPage(page, seen);
       });
     return (await renderPins(CACHED_PAGE_SIZE)) ?? (await renderPins(MAX_PINS))!;
-  }
-
-  async function replies(
-    reader: Reader,
-    channelId: string,
-    threadId: string,
-    range: Range,
-    seen = 0n,
-  ): Promise<RenderedPage | Rejection> {
-    const freshness = await pages.awaitRows(channelId, seen);
-    const { limit, before, after } = range;
-    return renderShared([threadId, limit, before, after], { reader, limit, seen, freshness }, async () =>
-      renderPage(await pages.messages({ channelId, threadId }, range, freshness), seen, 'replies'),
-    );
   }
 
   return { messages, pins, replies };

@@ -90,12 +90,12 @@ describe('cached pages of older messages', function () {
     const range = { limit: 2, before: 'm2' };
     const deleted = { type: 'ChannelDeleted', data: { channelId: 'c' }, position: 6n } as never;
     for (const isDeleted of [true, false]) {
-      await pages.fill('c', range, async () => {
+      await pages.fill({ channelId: 'c' }, range, async () => {
         if (isDeleted) pages.onEvent(deleted);
         return { found: [], position: 7n };
       });
       const expected = isDeleted ? undefined : '{"messages":[]}';
-      expect(pages.render('c', range, roster.initialState)).to.equal(expected);
+      expect(pages.render({ channelId: 'c' }, range, roster.initialState)).to.equal(expected);
     }
   });
 

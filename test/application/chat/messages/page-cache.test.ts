@@ -50,16 +50,20 @@ describe('the cached newest page of a channel', function () {
     accepted(await node.channels.create(people[0]!, { name: randomUUID() }, context())).body.channel.id;
   const post = async (at: string, content: string, who = people[0]!) =>
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
+  const reply = async (to: string, content: string, who = people[0]!) =>
+    accepted(await node.replies.post(who, to, { content }, context())).body.reply.id;
   const latestPage = async (at: string, limit = 50) =>
     JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit })).json)).messages;
+  const latestReplies = async (at: string, to: string, limit = 50) =>
+    JSON.parse(String(accepted(await node.reading.replies(somebody, at, to, { limit })).json)).replies;
   const contents = async (at: string, limit = 50) =>
     (await latestPage(at, limit)).map(({ content }: { content: string }) => content);
 
   /** The page as the read model has it, once projections have caught up. */
-  async function rows(at: string, limit = 50) {
+  async function rows(at: string, threadId?: string, limit = 50) {
     const pages = createPageQueries({ ...node.kernel, ...node, writePositions: createWritePositions() });
     const current = await pages.awaitRows(at, await node.kernel.head());
-    const { found } = accepted(await pages.messages({ channelId: at }, { limit }, current));
+    const { found } = accepted(await pages.messages({ channelId: at, threadId }, { limit }, current));
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
   }
@@ -84,6 +88,30 @@ describe('the cached newest page of a channel', function () {
     expect(messages[0].content).to.equal('first');
     expect(messages[1]).to.deep.include({ reactions: { '+1': [bob.userId] } });
     expect(messages[1].threadMeta.replyCount).to.equal(1);
+  });
+
+  it('is kept for a thread as well', async () => {
+    const at = await channel();
+    const to = await post(at, 'parent');
+    const ids = [await reply(to, 'one'), await reply(to, 'two')];
+    const texts = async (limit?: number) => (await latestReplies(at, to, limit)).map((each: never) => each['content']);
+    expect(await texts()).to.deep.equal(['one', 'two']);
+    const queries = node.finds();
+    ids.push(await reply(to, 'three', people[1]));
+    expect(await texts()).to.deep.equal(['one', 'two', 'three']);
+    expect(await texts(2)).to.deep.equal(['two', 'three']);
+    const [ada, bob] = people as [Caller, Caller];
+    accepted(await node.messages.edit(ada, ids[0]!, { content: 'first' }, context()));
+    accepted(await node.messages.react('AddReaction', bob, ids[1]!, '+1', context()));
+    accepted(await node.replies.remove(bob, to, ids[2]!, context()));
+    const replies = await latestReplies(at, to);
+    expect(node.finds(), 'no query').to.equal(queries);
+    expect(replies).to.deep.equal(await rows(at, to));
+    expect(replies[0].content).to.equal('first');
+    expect(replies[1]).to.deep.include({ reactions: { '+1': [bob.userId] } });
+    const { position } = accepted(await node.channels.remove(ada, at, context()));
+    const after = accepted(await node.reading.replies(somebody, at, to, { limit: 50 }, position));
+    expect(String(after.json)).not.to.include('first');
   });
 
   it('holds CACHED_PAGE_SIZE messages; larger and older pages are queried', async () => {
@@ -172,11 +200,11 @@ describe('the cached newest page of a channel', function () {
         erased: false,
       }) as unknown as Parameters<typeof cache.onEvent>[0];
     const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
-    await cache.fill('c', newest, async () => {
+    await cache.fill({ channelId: 'c' }, newest, async () => {
       for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) cache.onEvent(event(BigInt(at + 1), who));
       return { found: [{ message, posted: 1n, at: 2n }], position: 2n };
     });
-    const [rendered] = JSON.parse(cache.render('c', { limit: 50 }, roster.initialState) ?? '').messages;
+    const [rendered] = JSON.parse(cache.render({ channelId: 'c' }, { limit: 50 }, roster.initialState) ?? '').messages;
     expect(rendered.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
@@ -185,24 +213,24 @@ describe('the cached newest page of a channel', function () {
     const found = [{ message: plain('later'), posted: 12n, at: 12n }];
     const { author, createdAt, quotedMessageId, body } = plain('m');
     const data = { messageId: 'sooner', channelId: 'c', author, createdAt, quotedMessageId, secret: body };
-    await cache.fill('c', newest, async () => ({ found, position: 12n }));
+    await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 12n }));
     cache.onEvent({ type: 'MessagePosted', data, position: 11n, erased: false } as never);
-    const { messages } = JSON.parse(cache.render('c', newest, roster.initialState) ?? '');
+    const { messages } = JSON.parse(cache.render({ channelId: 'c' }, newest, roster.initialState) ?? '');
     expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal(['sooner', 'later']);
   });
 
   it('is queried again after an event could not be applied', async () => {
     const cache = createPageCache();
     const found = [{ message: plain('m'), posted: 1n, at: 1n }];
-    await cache.fill('c', newest, async () => ({ found, position: 1n }));
-    expect(cache.render('c', { limit: 50 }, roster.initialState)).to.be.a('string');
+    await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 1n }));
+    expect(cache.render({ channelId: 'c' }, { limit: 50 }, roster.initialState)).to.be.a('string');
     const damaged = {
       type: 'MessageEdited',
       data: { messageId: 'm', channelId: 'c' },
       position: 2n,
     } as unknown as Parameters<typeof cache.onEvent>[0];
     expect(() => cache.onEvent(damaged)).to.throw();
-    expect(cache.render('c', { limit: 50 }, roster.initialState)).to.equal(undefined);
+    expect(cache.render({ channelId: 'c' }, { limit: 50 }, roster.initialState)).to.equal(undefined);
     expect(cache.feedPosition()).to.equal(2n);
   });
 
@@ -213,17 +241,17 @@ describe('the cached newest page of a channel', function () {
       posted: 1n,
       at: 1n,
     }));
-    await cache.fill('c', newest, async () => ({ found, position: 1n }));
+    await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 1n }));
     const filled = cache.cache.bytes();
     expect(filled).to.be.within(90 * 1000, 90 * 2500);
-    cache.render('c', { limit: 10 }, roster.initialState);
+    cache.render({ channelId: 'c' }, { limit: 10 }, roster.initialState);
     const renderedBytes = cache.cache.bytes();
     // Each message is held by itself and within its page.
     expect(renderedBytes - filled).to.be.within(10 * 2000, 10 * 4000);
-    cache.render('c', { limit: 10 }, roster.initialState);
+    cache.render({ channelId: 'c' }, { limit: 10 }, roster.initialState);
     expect(cache.cache.bytes()).to.equal(renderedBytes);
     // Changed names are rendered again, and the former rendering is freed.
-    cache.render('c', { limit: 5 }, { ...roster.initialState });
+    cache.render({ channelId: 'c' }, { limit: 5 }, { ...roster.initialState });
     expect(cache.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
   });
 
@@ -234,9 +262,14 @@ describe('the cached newest page of a channel', function () {
       posted: 1n,
       at: 1n,
     }));
-    await cache.fill('c', newest, async () => ({ found, position: 1n }));
-    expect(JSON.parse(cache.render('c', { limit: 15 }, roster.initialState) ?? '').messages).to.have.length(15);
-    expect([cache.cache.bytes(), cache.render('c', { limit: 15 }, roster.initialState)]).to.deep.equal([0, undefined]);
+    await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 1n }));
+    expect(
+      JSON.parse(cache.render({ channelId: 'c' }, { limit: 15 }, roster.initialState) ?? '').messages,
+    ).to.have.length(15);
+    expect([cache.cache.bytes(), cache.render({ channelId: 'c' }, { limit: 15 }, roster.initialState)]).to.deep.equal([
+      0,
+      undefined,
+    ]);
   });
 
   it('stays within its memory bound', async () => {
@@ -244,16 +277,18 @@ describe('the cached newest page of a channel', function () {
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), posted: 1n, at: 1n }));
-      await small.fill(`c${n}`, newest, async () => ({ found, position: 1n }));
-      small.render(`c${n}`, { limit: 50 }, roster.initialState);
+      await small.fill({ channelId: `c${n}` }, newest, async () => ({ found, position: 1n }));
+      small.render({ channelId: `c${n}` }, { limit: 50 }, roster.initialState);
     }
     expect(small.cache.bytes()).to.be.within(20_000, 60_000);
     const most = {
       found: Array.from({ length: 90 }, (_, n) => ({ message: message(n), posted: 1n, at: 1n })),
       position: 1n,
     };
-    await small.fill('large', newest, async () => most);
-    expect(small.render('large', { limit: 50 }, {} as never), 'too large to be cached').to.equal(undefined);
+    await small.fill({ channelId: 'large' }, newest, async () => most);
+    expect(small.render({ channelId: 'large' }, { limit: 50 }, {} as never), 'too large to be cached').to.equal(
+      undefined,
+    );
   });
 
   const who = fc.nat(2);
@@ -273,10 +308,14 @@ describe('the cached newest page of a channel', function () {
     const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
       const at = await channel();
       const ids: string[] = [];
+      const threads = new Set<string>();
       const take = async (each: (typeof steps)[number]) => {
         const by = people[each.who]!;
         if (each.type === 'post') return void ids.push(await post(at, `m${ids.length}`, by));
-        if (each.type === 'read') return void (await latestPage(at));
+        if (each.type === 'read') {
+          for (const id of threads) await latestReplies(at, id);
+          return void (await latestPage(at));
+        }
         const id = ids[each.n % Math.max(1, ids.length)];
         if (id === undefined) return;
         const { messages, replies } = node;
@@ -286,11 +325,17 @@ describe('the cached newest page of a channel', function () {
         else if (each.type === 'unpin') await messages.pin('UnpinMessage', by, id, context());
         else if (each.type === 'react') await messages.react('AddReaction', by, id, `r${each.who}`, context());
         else if (each.type === 'unreact') await messages.react('RemoveReaction', by, id, `r${each.who}`, context());
-        else await replies.post(by, id, { content: 'reply' }, context());
+        else {
+          // A reply can be changed like any message, but not replied to.
+          const replied = await replies.post(by, id, { content: 'reply' }, context());
+          if (!('rejected' in replied)) ids.push(replied.body.reply.id);
+          threads.add(id);
+        }
       };
       // Three commands run concurrently.
       for (let from = 0; from < steps.length; from += 3) await Promise.all(steps.slice(from, from + 3).map(take));
       expect(await latestPage(at)).to.deep.equal(await rows(at));
+      for (const id of threads) expect(await latestReplies(at, id)).to.deep.equal(await rows(at, id));
     });
     await fc.assert(property, { numRuns: 12 });
   });
