@@ -105,7 +105,7 @@ function post(command: Command<'PostMessage'>, { status }: MessageState): Outcom
   const { messageId, channelId, author, body, quotedMessageId = null, now } = command;
   if (isEmpty(body)) return emptyMessage;
   const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: body };
-  return [{ type: 'MessagePosted', data }];
+  return [{ type: parentOf(messageId) === undefined ? 'MessagePosted' : 'ReplyWritten', data }];
 }
 
 function wholeMessage(
@@ -181,16 +181,22 @@ const handlers: Handlers = {
   RemoveReaction: unreact,
 };
 
+const posted = (
+  _: MessageState,
+  { channelId, author, createdAt, quotedMessageId, secret }: ChatEvent<'MessagePosted'>['data'],
+): MessageState => ({
+  ...initialState,
+  status: 'active',
+  channelId,
+  author,
+  createdAt,
+  quotedMessageId,
+  body: contentOf(secret),
+});
+
 const evolve: Evolve<MessageState, MessageEvent> = {
-  MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
-    ...initialState,
-    status: 'active',
-    channelId,
-    author,
-    createdAt,
-    quotedMessageId,
-    body: contentOf(secret),
-  }),
+  MessagePosted: posted,
+  ReplyWritten: posted,
   MessageEdited: (state, { by, quotedMessageId, updatedAt, secret }) => ({
     ...state,
     changes: addCount(state.changes, by),

@@ -38,11 +38,9 @@ export const messages: Projection<MessageChange> = {
     { key: { of: 1 }, sparse: true },
   ],
   on: {
-    MessagePosted({ data, position }) {
-      // The row of a reply stems from its thread.
-      if (parentOf(data.messageId) !== undefined) return [];
-      return [{ make: data.messageId, row: { channel: data.channelId, posted: longOf(position), ...contentOf(data) } }];
-    },
+    MessagePosted: ({ data, position }) => [
+      { make: data.messageId, row: { channel: data.channelId, posted: longOf(position), ...contentOf(data) } },
+    ],
     MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
       { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },
     ],

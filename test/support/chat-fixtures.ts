@@ -168,7 +168,7 @@ export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand =
 });
 
 /**
- * Runs commands on messages and threads as the use cases do: a posted reply is added to its thread, and leaves it when it
+ * Runs commands on messages and threads as the use cases do: a written reply is added to its thread, and leaves it when it
  * is deleted. What is refused changes nothing.
  */
 export function runMessages(commands: readonly (MessageCommand | ThreadCommand)[]) {

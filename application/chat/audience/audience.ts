@@ -137,15 +137,15 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
     if (event.erased || !message) return [];
     const { id, channelId } = message;
     const parentMessageId = parentOf(id);
-    const isNew = event.type === 'MessagePosted';
     if (parentMessageId === undefined) {
+      const isNew = event.type === 'MessagePosted';
       const thread = isNew ? null : deliveredThread(id);
       const type = messageType(isNew ? 'NEW' : 'UPDATE', channelId);
       return broadcast(state, channelId, type, messageView(state.roster, { ...message, thread }));
     }
     const thread = deliveredThread(parentMessageId);
-    // A new reply is delivered as its thread has it; without a summary the thread has been closed.
-    if (isNew || !thread) return [];
+    // The thread has been closed.
+    if (!thread) return [];
     const threadMeta = threadView(state.roster, thread);
     const payload = { ...messageView(state.roster, message), parentMessageId, threadMeta };
     return broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
@@ -164,6 +164,8 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
 
   return {
     MessagePosted: { deliver: deliverMessage },
+    // The event of its thread delivers it.
+    ReplyWritten: {},
     MessageEdited: { deliver: deliverMessage },
     MessagePinned: { deliver: deliverMessage },
     MessageUnpinned: { deliver: deliverMessage },

@@ -24,8 +24,8 @@ export interface Version extends Omit<MessageContent, 'botName'> {
   readonly quotedMessageId: string | null;
 }
 
-type VersionEvent = Extract<MessageEvent, { type: 'MessagePosted' | 'MessageEdited' }>;
-const VERSIONS: readonly VersionEvent['type'][] = ['MessagePosted', 'MessageEdited'];
+type VersionEvent = Extract<MessageEvent, { type: 'MessagePosted' | 'ReplyWritten' | 'MessageEdited' }>;
+const VERSIONS: readonly VersionEvent['type'][] = ['MessagePosted', 'ReplyWritten', 'MessageEdited'];
 
 /** Versions in memory at a time: each may take some 10 KB, and readers may be slow. */
 const BATCH_SIZE = 20;

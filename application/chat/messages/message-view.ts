@@ -94,7 +94,7 @@ const posted = (
   thread: null,
 });
 
-export const postedMessage = (data: ChatEvent<'MessagePosted'>['data']): MessageSnapshot =>
+export const postedMessage = (data: ChatEvent<'MessagePosted' | 'ReplyWritten'>['data']): MessageSnapshot =>
   posted(data.messageId, data);
 
 export const postedReply = (data: ChatEvent<'ReplyPosted'>['data']): MessageSnapshot => posted(data.replyId, data);
@@ -112,6 +112,7 @@ export function messageAfter(
 ): MessageSnapshot | undefined {
   switch (event.type) {
     case 'MessagePosted':
+    case 'ReplyWritten':
       return postedMessage(event.data);
     case 'MessageEdited':
     case 'MessagePinned':

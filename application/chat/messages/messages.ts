@@ -11,9 +11,15 @@ import {
   notAuthor,
 } from '../../../domain/chat/message.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
-import { type ThreadCommand, type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
+import {
+  type ThreadCommand,
+  type ThreadEvent,
+  type ThreadState,
+  threadOf,
+  threadStream,
+} from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome } from '../../command/index.js';
+import type { CommandOutcome, Handled } from '../../command/index.js';
 import { maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
@@ -28,7 +34,7 @@ import type { Visibility } from './visibility.js';
 export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
   readonly log: Pick<EventLog, 'read'>;
   readonly visibility: Visibility;
-  readonly threads: Pick<ThreadSummaries, 'read' | 'readAfter'>;
+  readonly threads: Pick<ThreadSummaries, 'read'>;
   readonly prepareContent: PrepareContent;
   readonly uploads: Pick<Attachments, 'attach'>;
   readonly writePositions: WritePositions;
@@ -163,12 +169,9 @@ export function createMessages(ports: MessagePorts) {
       context,
     );
     if (isRejection(left)) return { position, thread: null };
-    const [event] = left.events as readonly Extract<ThreadEvent, { type: 'ReplyRemoved' }>[];
-    const { channelId } = event?.data ?? (await left.state());
+    const { channelId } = left.events[0]?.data ?? (await left.state());
     writePositions.note(channelId, left.position);
-    // Without an event the process manager of threads has removed it.
-    const thread = event ? event.data.thread : await threads.readAfter(parent, messageId);
-    return { position: maxPosition(position, left.position), thread };
+    return { position: maxPosition(position, left.position), thread: await summaryAfter(left) };
   }
 
   async function appendRemoval(
@@ -229,4 +232,10 @@ export function createMessages(ports: MessagePorts) {
   }
 
   return { post, postPrepared, edit, remove, removeAndSummarize, pin, react };
+}
+
+/** Summary of a thread just after a command; of its current state if the process manager of threads was faster. */
+export async function summaryAfter({ events, state }: Handled<ThreadState, ThreadEvent>): Promise<Thread | null> {
+  const [event] = events;
+  return event && 'thread' in event.data ? event.data.thread : threadOf(await state());
 }

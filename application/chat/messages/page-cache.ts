@@ -101,6 +101,11 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
     }
   }
 
+  function dropList(listId: string) {
+    filling.delete(listId);
+    for (const key of [...(keysOf.get(listId) ?? [])]) pages.delete(key);
+  }
+
   /** Takes every event of the service, in log order. */
   function onEvent(event: RevealedEvent<ChatEvent>) {
     if (event.position <= feed.position()) return;
@@ -113,6 +118,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
         for (const [key, { list }] of [...pages.entries()]) if (list.channelId === channelId) pages.delete(key);
       } else if (isMessageEvent(event)) {
         for (const [listId, id] of changedIn(event)) updateList(listId, { id, event });
+        if (event.type === 'MessageDeleted') dropList(event.data.messageId);
       }
     } finally {
       feed.advance(event.position);
@@ -231,15 +237,14 @@ function apply(page: CachedPage, { id, event }: MessageUpdate): void {
 const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is RevealedEvent<MessageChange> =>
   !!ownEntry(messageEvents, event.type) || !!ownEntry(threadEvents, event.type);
 
-/** The lists that an event changes, each with the message that changes there. A posted reply is listed by its thread. */
+/** The lists that an event changes, each with the message that changes there. */
 function changedIn({ type, data }: RevealedEvent<MessageChange>): readonly (readonly [listId: string, id: string])[] {
   const { messageId, channelId } = data;
-  const parent = parentOf(messageId);
   if (type === 'ReplyPosted' || type === 'ReplyRemoved')
     return [
       [channelId, messageId],
       [messageId, data.replyId],
     ];
-  if (parent === undefined) return [[channelId, messageId]];
-  return type === 'MessagePosted' ? [] : [[parent, messageId]];
+  // A reply is not in its thread yet when it is written.
+  return type === 'ReplyWritten' ? [] : [[parentOf(messageId) ?? channelId, messageId]];
 }

@@ -12,7 +12,7 @@ import { messageAggregate, threadAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
-import type { MessagePorts, Messages, Success } from './messages.js';
+import { type MessagePorts, type Messages, type Success, summaryAfter } from './messages.js';
 
 export interface ReplyPorts extends MessagePorts {
   readonly messages: Pick<Messages, 'edit' | 'removeAndSummarize'>;
@@ -23,7 +23,7 @@ const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies ca
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, visibility, threads, prepareContent, uploads, writePositions } = ports;
+  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions } = ports;
   const { messages } = ports;
 
   /** Finds the message of a thread, which need not have replies yet. */
@@ -58,14 +58,12 @@ export function createReplies(ports: ReplyPorts) {
     const attachFiles = () => uploads.attach(caller.userId, { messageId: replyId, channelId }, body, context);
     const posted = await handle(messageAggregate, messageStream(replyId), command, context, attachFiles);
     if (isRejection(posted)) return posted;
-    const [message] = posted.events as readonly ChatEvent<'MessagePosted'>[];
+    const [message] = posted.events as readonly ChatEvent<'ReplyWritten'>[];
     if (!message) throw new Error('post appended no event');
     const { quota: _, ...withoutQuota } = context;
     const added = await addReply({ handle }, message.data, withoutQuota);
     if (isRejection(added)) return added;
-    const [event] = added.events as readonly ChatEvent<'ReplyPosted'>[];
-    // Without an event the process manager of threads has added it.
-    const thread = event ? event.data.thread : await threads.readAfter(messageId, replyId);
+    const thread = await summaryAfter(added);
     if (!thread) return messageNotFound;
     writePositions.note(channelId, added.position);
     const { state: roster } = await admission.roster();
@@ -103,7 +101,7 @@ export function createReplies(ports: ReplyPorts) {
   return { parent, post, edit, remove };
 }
 
-/** Adds a posted reply to its thread, from where on readers see it; rejected if the thread has been closed. */
+/** Adds a written reply to its thread, from where on readers see it; rejected if the thread has been closed. */
 export function addReply(
   { handle }: Pick<KernelPorts, 'handle'>,
   {
@@ -113,7 +111,7 @@ export function addReply(
     createdAt: now,
     quotedMessageId,
     secret: body,
-  }: ChatEvent<'MessagePosted'>['data'],
+  }: ChatEvent<'ReplyWritten'>['data'],
   context: CommandContext,
 ) {
   const messageId = parentOf(replyId)!;

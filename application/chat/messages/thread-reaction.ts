@@ -18,7 +18,7 @@ export interface ThreadReactionPorts extends Pick<KernelPorts, 'handle' | 'aggre
 /** Commands usually complete themselves within this time; acting earlier would only compete with them. */
 const GRACE_MS = 1000;
 
-type Event = ChatEvent<'MessagePosted' | 'MessageDeleted' | 'ThreadClosed'>;
+type Event = ChatEvent<'ReplyWritten' | 'MessageDeleted' | 'ThreadClosed'>;
 
 /** Every step is idempotent, and usually the command has completed itself. */
 export function completeThreads({
@@ -33,12 +33,10 @@ export function completeThreads({
     sleep(Math.min(GRACE_MS, Math.max(0, recordedAt + GRACE_MS - clock.now())));
 
   /** Removes a reply that its thread does not take: nobody has seen it. */
-  async function addPosted(event: RecordedEvent<ChatEvent<'MessagePosted'>>) {
+  async function addWritten(event: RecordedEvent<ChatEvent<'ReplyWritten'>>) {
     const { messageId } = event.data;
-    const threadId = parentOf(messageId);
-    if (threadId === undefined) return;
     await untilOverdue(event);
-    const thread = await aggregates.load(threadAggregate, threadStream(threadId));
+    const thread = await aggregates.load(threadAggregate, threadStream(parentOf(messageId)!));
     if (thread.state.replies.has(messageId)) return;
     const { state, deleted } = await aggregates.reload(messageAggregate, event.stream);
     if (deleted || state.status !== 'active') return;
@@ -76,6 +74,6 @@ export function completeThreads({
   return {
     name: 'chat.threads',
     retryInBackground: true,
-    on: { MessagePosted: addPosted, MessageDeleted: removeDeleted, ThreadClosed: deleteMessage },
+    on: { ReplyWritten: addWritten, MessageDeleted: removeDeleted, ThreadClosed: deleteMessage },
   };
 }

@@ -6,7 +6,7 @@ import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
 import { type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
 import { isEvent, readBackward } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
-import type { Cache, EventLog, Position, RecordedEvent, RevealedEvent } from '../../ports/index.js';
+import type { Cache, EventLog, Position, RevealedEvent } from '../../ports/index.js';
 
 /** Some 10,000 threads with a few participants. */
 const LIMIT_BYTES = 4 * 1024 * 1024;
@@ -22,16 +22,13 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
     sizeCalculation: (summary, threadId) => estimateBytes(threadId) + estimateBytes(summary),
   });
 
-  async function find(threadId: string, matches: (event: RecordedEvent) => boolean): Promise<Thread | null> {
+  async function read(threadId: string, before?: Position): Promise<Thread | null> {
     for await (const page of readBackward(log, threadStream(threadId), undefined, FIRST_READ_EVENTS)) {
-      const event = page.find(matches);
+      const event = page.find(({ position }) => before === undefined || position < before);
       if (event) return isEvent<Closed>('ThreadClosed', event) ? null : (event.data as Summary['data']).thread;
     }
     return null;
   }
-
-  const read = (threadId: string, before?: Position) =>
-    find(threadId, ({ position }) => before === undefined || position < before);
 
   return {
     /**
@@ -70,9 +67,6 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
 
     /** Reads the summary before a position, or now; null without replies or once the thread is closed. */
     read,
-
-    /** Reads the summary as of the last event about a reply. */
-    readAfter: (threadId: string, replyId: string) => find(threadId, ({ data }) => data.replyId === replyId),
 
     cache: {
       name: 'chat.threads',

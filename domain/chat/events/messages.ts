@@ -92,17 +92,15 @@ const sealed = { subject: messageSubject, erased: EMPTY_CONTENT } as const;
 const sealedWhole = { subject: messageSubject, erased: { ...EMPTY_CONTENT, reactions: null } } as const;
 const sealedReaction = { subject: messageSubject, erased: { reaction: '' } } as const;
 
+const posted = event(
+  object({ ...message, author: id, createdAt: time, quotedMessageId: oneOf(id, none), secret: body }),
+  { sealed },
+);
+
 export const messageEvents = {
-  MessagePosted: event(
-    object({
-      ...message,
-      author: id,
-      createdAt: time,
-      quotedMessageId: oneOf(id, none),
-      secret: body,
-    }),
-    { sealed },
-  ),
+  MessagePosted: posted,
+  /** Precedes `ReplyPosted` of the thread, from where on readers see the reply. */
+  ReplyWritten: posted,
   MessageEdited: event(object({ ...snapshot, by: id }), { sealed: sealedWhole }),
   MessagePinned: event(object({ ...snapshot, by: id }), { sealed: sealedWhole }),
   MessageUnpinned: event(object({ ...snapshot, by: id, unpinnedAt: time }), { sealed: sealedWhole }),

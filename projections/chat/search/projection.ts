@@ -81,9 +81,7 @@ async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
   }
 
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
-    // Replies are indexed as their thread has them.
-    MessagePosted: async (event) =>
-      parentOf(event.data.messageId) === undefined ? indexPost(event, event.data.messageId) : undefined,
+    MessagePosted: (event) => indexPost(event, event.data.messageId),
     ReplyPosted: (event) => indexPost(event, event.data.replyId),
     MessageEdited: (event) => indexEdit(event, event.data.messageId),
     MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>

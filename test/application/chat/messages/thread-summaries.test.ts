@@ -80,13 +80,6 @@ describe('thread summaries', () => {
     }
   });
 
-  it('are read as of the last event about a reply', async () => {
-    const { readAfter } = createThreadSummaries({ log });
-    expect(await readAfter('m', 'm.one')).to.deep.equal({ ...both, replyCount: 1 });
-    expect(await readAfter('m', 'm.two')).to.deep.equal(one);
-    expect(await readAfter('m', 'm.none')).to.equal(null);
-  });
-
   it('are not read for direct messages', () => {
     const { prepare } = createThreadSummaries({ log });
     const event = recorded.find(({ type }) => type === 'MessageEdited')!;

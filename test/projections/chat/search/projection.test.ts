@@ -76,7 +76,6 @@ function simulate(acts: readonly Act[]): { readonly events: Said[]; readonly exi
         const id = `${parent.id}.r${index}`;
         const data = { messageId: parent.id, replyId: id, thread, ...common };
         events.push({ type: 'ReplyPosted', data });
-        events.push({ type: 'MessagePosted', data: { messageId: id, ...common } });
         existing.push({ id, place: channelId, author, content, parent: parent.id });
       } else {
         const id = `m${index}`;
