@@ -70,11 +70,8 @@ export function createAggregateStore(
   { smallBytes = SMALL_BYTES, largeBytes = LARGE_BYTES }: AggregateCacheOptions = {},
 ): AggregateStore {
   const sizeOf = ({ loaded }: Entry, stream: string) => estimateBytes(stream) + estimateBytes(loaded);
-  const small = new LRUCache<string, Entry>({ maxSize: smallBytes, sizeCalculation: sizeOf });
-  const large = new LRUCache<string, Entry>({
-    maxSize: largeBytes,
-    sizeCalculation: (entry, stream) => Math.min(sizeOf(entry, stream), largeBytes * MAX_SHARE),
-  });
+  const small = new LRUCache<string, Entry>({ maxSize: smallBytes });
+  const large = new LRUCache<string, Entry>({ maxSize: largeBytes });
   /** Real size, not the capped one that eviction uses. */
   const bytesOfLarge = () => [...large.entries()].reduce((sum, [stream, entry]) => sum + sizeOf(entry, stream), 0);
   const singleFlight = createFreshSingleFlight();
@@ -91,8 +88,9 @@ export function createAggregateStore(
   function put(stream: string, entry: Entry) {
     // Deleted first: the cache measures an entry only when it is added.
     forget(stream);
-    const isLarge = sizeOf(entry, stream) > smallBytes * LARGE_SHARE;
-    (isLarge ? large : small).set(stream, entry);
+    const size = sizeOf(entry, stream);
+    if (size > smallBytes * LARGE_SHARE) large.set(stream, entry, { size: Math.min(size, largeBytes * MAX_SHARE) });
+    else small.set(stream, entry, { size });
     return entry;
   }
 
