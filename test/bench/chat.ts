@@ -144,7 +144,12 @@ async function chatIn(
   known?: readonly string[],
   build = OWN_BUILD,
 ): Promise<Served & { readonly author: string; stop(): Promise<unknown> }> {
-  const server = await startUsual(dataDir, ['chat', ...flagsFor(build)], [], programOf(build));
+  const server = await startUsual(
+    dataDir,
+    ['chat', '--auth-jwt-expiry-seconds', '86400', ...flagsFor(build)],
+    [],
+    programOf(build),
+  );
   running.push(server);
   const base = server.urls.chat ?? '';
   const { token, id: author } = await devLogin(base, 'admin@localhost');
