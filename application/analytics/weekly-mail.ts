@@ -5,6 +5,7 @@ import { SITES, type Site, siteNotFound } from '../../domain/analytics/sites.js'
 import {
   dueWeek,
   findSubscription,
+  isTimeZone,
   periodOfWeek,
   type Subscription,
   WEEKLY_MAILS,
@@ -162,12 +163,3 @@ export const endSubscriptionReaction = (
   name: 'analytics.end-subscriptions',
   on: { WeeklyMailUnsubscribed: ({ data }) => vault.destroy(subscriptionSubject(data)) },
 });
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -44,11 +44,21 @@ const WEEK_DAYS = 7;
 /** 1 January 1970 was a Thursday. */
 const DAYS_FROM_MONDAY = 3;
 
+export function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Returns the Monday on which the newest mail was due: since 8:00 in the time zone, but not before the week is over in
- * UTC, by which days are counted.
+ * UTC, by which days are counted. A zone that only another version of Node knows counts as UTC.
  */
-export function dueWeek(now: number, timeZone: string): string {
+export function dueWeek(now: number, zone: string): string {
+  const timeZone = isTimeZone(zone) ? zone : 'UTC';
   // This locale formats as ISO 8601.
   const local = Date.parse(`${new Date(now).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T')}Z`);
   const day = Math.floor((local - MORNING_MS) / DAY_MS);

@@ -90,6 +90,7 @@ describe('a subscription to weekly mails', () => {
 describe('the week of a mail', () => {
   for (const [zone, before, from] of [
     ['UTC', '2026-11-23T07:59:59Z', '2026-11-23T08:00:00Z'],
+    ['Mars/Olympus', '2026-11-23T07:59:59Z', '2026-11-23T08:00:00Z'],
     ['Europe/Berlin', '2026-11-23T06:59:59Z', '2026-11-23T07:00:00Z'],
     ['America/Los_Angeles', '2026-11-23T15:59:59Z', '2026-11-23T16:00:00Z'],
     ['Asia/Kolkata', '2026-11-23T02:29:59Z', '2026-11-23T02:30:00Z'],
