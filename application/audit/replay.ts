@@ -11,6 +11,10 @@ export interface ReplayFilter {
   readonly types?: readonly string[];
   readonly actor?: string;
   readonly correlation?: string;
+  /** Id of a command. */
+  readonly command?: string;
+  /** Id of a user, channel, message, room or other thing that the stream or the decrypted data names. */
+  readonly subject?: string;
   /** Time of recording, Unix ms, inclusive. */
   readonly from?: number;
   readonly to?: number;
@@ -60,7 +64,7 @@ export async function* replay(
     const selected = batch.filter((event) => matches(filter, event));
     for (let from = 0; from < selected.length; from += BATCH_SIZE) {
       const page = await Promise.all(selected.slice(from, from + BATCH_SIZE).map(decrypt));
-      yield page.flat();
+      yield page.flat().filter((event) => isAbout(filter.subject, event));
     }
   }
 }
@@ -89,8 +93,12 @@ function matches(filter: ReplayFilter, { stream, type, metadata, recordedAt, pos
     (filter.types === undefined || filter.types.includes(type)) &&
     (filter.actor === undefined || filter.actor === metadata.actor) &&
     (filter.correlation === undefined || filter.correlation === metadata.$correlationId) &&
+    (filter.command === undefined || filter.command === metadata.commandId) &&
     (filter.from === undefined || recordedAt >= filter.from) &&
     (filter.to === undefined || recordedAt <= filter.to) &&
     (filter.after === undefined || position > filter.after)
   );
 }
+
+const isAbout = (id: string | undefined, { stream, data }: RevealedEvent): boolean =>
+  id === undefined || stream.slice(stream.indexOf('-') + 1) === id || JSON.stringify(data).includes(JSON.stringify(id));

@@ -1,7 +1,9 @@
 /** Output of commands: results on standard output, messages on standard error. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { stringify } from 'csv-stringify/sync';
 import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
+import type { CausedEvent } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 
 /** Writes with backpressure: resolves when the output accepts more, or on abort. */
@@ -45,8 +47,33 @@ export function tablePrinter(columns?: number): (event: RevealedEvent) => string
     const head = hasHead ? '' : line(EVENT_HEAD);
     hasHead = true;
     const content = `${erased ? '(erased) ' : ''}${JSON.stringify(data)}`;
-    const where = Number.isSafeInteger(revision) ? `${stream}@${revision}` : stream;
     const time = new Date(recordedAt).toISOString();
-    return head + line([time, String(position), where, type, metadata.actor ?? '-', content]);
+    return head + line([time, String(position), placeOf({ stream, revision }), type, metadata.actor ?? '-', content]);
   };
 }
+
+const placeOf = ({ stream, revision }: Pick<RevealedEvent, 'stream' | 'revision'>): string =>
+  Number.isSafeInteger(revision) ? `${stream}@${revision}` : stream;
+
+const CSV_HEAD =
+  'recordedAt,position,stream,revision,type,actor,commandId,correlationId,causationId,erased,data\n' as const;
+
+/** Creates a formatter of CSV rows that prints the head before the first one. Text that spreadsheets would run as a formula is quoted. */
+export function csvPrinter(): (event: RevealedEvent) => string {
+  let hasHead = false;
+  return ({ recordedAt, position, stream, revision, type, metadata, erased, data }) => {
+    const head = hasHead ? '' : CSV_HEAD;
+    hasHead = true;
+    const { actor = '', commandId = '', $correlationId = '', $causationId = '' } = metadata;
+    const row = [new Date(recordedAt).toISOString(), String(position), stream, String(revision), type];
+    row.push(actor, commandId, $correlationId, $causationId, String(erased), JSON.stringify(data));
+    return head + stringify([row.map(escapeControls)], { escape_formulas: true });
+  };
+}
+
+/** Formats an event of a causation tree, indented below the event that caused it. */
+export const treeLine = ({ event, depth }: CausedEvent): string => {
+  const { recordedAt, type, metadata, erased, data } = event;
+  const cells = [new Date(recordedAt).toISOString(), type, placeOf(event), metadata.actor ?? '-'];
+  return `${'  '.repeat(depth)}${escapeControls(`${cells.join(' ')} ${erased ? '(erased) ' : ''}${JSON.stringify(data)}`)}\n`;
+};

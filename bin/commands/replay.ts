@@ -4,14 +4,14 @@ import { findStartPosition } from '../../adapters/eventstore/subscription.js';
 import { suggestion } from '../../adapters/platform/config/setting-names.js';
 import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
-import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
+import { causationTree, NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
 import { loadServices } from '../services/all.js';
 import { INSTANT, instant } from './argument-parsers.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
-import { print, tablePrinter } from './output.js';
+import { csvPrinter, print, tablePrinter, treeLine } from './output.js';
 import { withKernel } from './stores.js';
 
 const services = await loadServices();
@@ -26,6 +26,8 @@ export const replay: CommandSpec = {
     ['replay --service rooms', 'all events of the room service'],
     ['replay --stream rooms.room-8Yt... --format ndjson', 'the events of one room, for programs'],
     ['replay --type RoomBurned --from 2026-11-01', 'rooms burned since that day'],
+    ['replay --correlation 4bf9... --format tree', 'what a request caused, step by step'],
+    ['replay --service chat --subject 8Yt... --format csv', 'everything about a user, for a spreadsheet'],
     ['replay --follow', 'all events, then new ones'],
   ],
   options: [
@@ -34,11 +36,16 @@ export const replay: CommandSpec = {
     new Option('--type <name...>', 'Only these event types, for example RoomBurned').argParser(eventType),
     new Option('--actor <id>', 'Only events of this actor'),
     new Option('--correlation <id>', 'Only events of this request (X-Request-Id)'),
+    new Option('--command <id>', 'Only events of this command'),
+    new Option('--subject <id>', 'Only events about this user, channel, message, room or other id'),
     new Option('--from <time>', `Only events since: ${INSTANT}`).argParser(instant(false)),
     new Option('--to <time>', 'Only events until this time; a date includes its whole day').argParser(instant(true)),
     new Option('--position <n>', 'Only events after this log position').argParser(position),
     new Option('--follow', 'Keep printing new events until Ctrl-C'),
-    new Option('--format <how>', 'table on a terminal, ndjson elsewhere').choices(['table', 'ndjson']),
+    new Option(
+      '--format <how>',
+      'tree: by cause, with --correlation (default: table on a terminal, ndjson elsewhere)',
+    ).choices(['table', 'ndjson', 'csv', 'tree']),
   ],
   async run({ config: { values }, options }: Call) {
     const filter = filterOf(options);
@@ -48,10 +55,10 @@ export const replay: CommandSpec = {
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
     process.stdout.once('error', interrupt);
-    const formatEvent =
-      format === 'table'
-        ? tablePrinter(process.stdout.columns)
-        : (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`;
+    if (format === 'tree' && (filter.correlation === undefined || options.follow))
+      throw new Failed('--format tree needs --correlation, and cannot be combined with --follow');
+    const formatEvent = FORMATS[format as keyof typeof FORMATS]?.();
+    const all: RevealedEvent[] = [];
     return withKernel(values, async ({ kernel }) => {
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
@@ -59,9 +66,12 @@ export const replay: CommandSpec = {
       const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of eventPages) {
-        for (const chunk of chunks(page, formatEvent)) await print(chunk, signal);
+        if (formatEvent) for (const chunk of chunks(page, formatEvent)) await print(chunk, signal);
+        else all.push(...page);
+        if (all.length > MAX_TREE_EVENTS) throw new Failed(`more than ${MAX_TREE_EVENTS} events; narrow the selection`);
         if (signal.aborted) break;
       }
+      for (const chunk of chunks(causationTree(all), treeLine)) await print(chunk, signal);
       return 0;
     }).catch((error) => {
       throw error instanceof NoSuchStream ? new Failed(describeMissing(error)) : error;
@@ -69,10 +79,19 @@ export const replay: CommandSpec = {
   },
 };
 
+/** Events of a causation tree, which is in memory as a whole. */
+const MAX_TREE_EVENTS = 10_000;
+
+const FORMATS = {
+  table: () => tablePrinter(process.stdout.columns),
+  ndjson: () => (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`,
+  csv: csvPrinter,
+};
+
 /** Characters per write: a system call costs more than formatting a line. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-function* chunks(page: readonly RevealedEvent[], formatEvent: (event: RevealedEvent) => string): Generator<string> {
+function* chunks<Event>(page: readonly Event[], formatEvent: (event: Event) => string): Generator<string> {
   let chunk = '';
   for (const event of page) {
     chunk += formatEvent(event);
@@ -96,6 +115,8 @@ function filterOf(options: Call['options']): ReplayFilter {
     ...defined('types', options.type as readonly string[] | undefined),
     ...defined('actor', text('actor')),
     ...defined('correlation', text('correlation')),
+    ...defined('command', text('command')),
+    ...defined('subject', text('subject')),
     ...defined('from', options.from as number | undefined),
     ...defined('to', options.to as number | undefined),
     ...defined('after', options.position as bigint | undefined),

@@ -1,7 +1,7 @@
-/** The table of a replay for auditors, on any terminal width. */
+/** The formats of a replay for auditors: the table on any terminal width, CSV and the tree. */
 import { expect } from 'chai';
 import type { RevealedEvent } from '../../application/ports/index.js';
-import { tablePrinter } from '../../bin/commands/output.js';
+import { csvPrinter, tablePrinter, treeLine } from '../../bin/commands/output.js';
 
 const event = (data: object, actor = 'ada'): RevealedEvent =>
   ({
@@ -45,5 +45,30 @@ describe('replay table', () => {
     const row = tablePrinter()(event({ name: '\u009b2J\u202e' }, '\u001b[31m\u0007'));
     expect(row.replaceAll('\n', '')).not.to.match(/[\p{Cc}\u202e]/u);
     expect(row).to.include('\\u009b2J\\u202e').and.include('\\u001b[31m\\u0007');
+  });
+});
+
+describe('replay as CSV', () => {
+  it('has a head, quotes data, and lets no spreadsheet run a formula', () => {
+    const print = csvPrinter();
+    const [head, row] = print(event({ text: 'a, b' }, '=cmd|calc')).split('\n');
+    expect(head?.split(',')).to.have.length(11).and.include('commandId');
+    expect(row).to.equal(
+      `2026-11-22T00:00:00.000Z,4711,rooms.room-nJZZJys3aT910kuDWLKYXQ,4,ParticipantJoined,'=cmd|calc,,,,false,"{""text"":""a, b""}"`,
+    );
+    expect(print(event({}))).to.match(/^2026/);
+  });
+
+  it('strips control sequences written by strangers', () => {
+    const printed = csvPrinter()(event({ name: '\u009b2J' }, '\u001b[31m'));
+    expect(printed.replaceAll('\n', '')).not.to.match(/\p{Cc}/u);
+  });
+});
+
+describe('replay as a tree', () => {
+  it('indents an event below its cause', () => {
+    expect(treeLine({ event: event({ a: 1 }), depth: 2 })).to.equal(
+      '    2026-11-22T00:00:00.000Z ParticipantJoined rooms.room-nJZZJys3aT910kuDWLKYXQ@4 ada {"a":1}\n',
+    );
   });
 });

@@ -45,6 +45,21 @@ describe('annals replay', function () {
     );
   });
 
+  it('shows what a request caused, as a tree and as CSV', async () => {
+    const created = JSON.parse((await run(args('--type', 'RoomCreated'))).stdout.split('\n', 1)[0]!);
+    const correlation = created.metadata.$correlationId;
+    const of = ['replay', '--data-dir', directory.path, '--correlation', correlation];
+    const tree = await run([...of, '--format', 'tree']);
+    expect(tree.stdout).to.match(/^\S+Z RoomCreated rooms\.room-\S+@0 /);
+    const csv = await run([...of, '--format', 'csv']);
+    const [head, first] = csv.stdout.split('\n');
+    expect(head).to.match(/^recordedAt,position,stream/);
+    expect(first).to.include(`,${correlation},`);
+    const withoutCorrelation = await run(args('--format', 'tree'));
+    expect(withoutCorrelation.code).to.equal(1);
+    expect(withoutCorrelation.stderr).to.include('--format tree needs --correlation');
+  });
+
   it('prints warnings to standard error and only events to standard output', async () => {
     const following = start(args('--follow'));
     await following.printed(/"position"/);

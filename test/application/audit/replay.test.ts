@@ -55,6 +55,17 @@ describe('an audit replay', () => {
     expect(await replayed({ actor: 'bob', correlation: 'k2', stream: 'toys.box-1' })).to.deep.equal(['doll: on doll']);
   });
 
+  it('filters by command, and by what the stream or the decrypted data names', async () => {
+    const { commandId } = all[2]!.metadata;
+    expect(await replayed({ command: commandId! })).to.deep.equal(['kite: on kite']);
+    expect(await replayed({ subject: '1' })).to.deep.equal(['bear: on bear', 'doll: on doll']);
+    expect(await replayed({ subject: 'kite' })).to.deep.equal(['kite: on kite']);
+    expect(await replayed({ subject: 'on car' })).to.deep.equal(['car: on car']);
+    expect(await replayed({ subject: 'on' })).to.deep.equal([]);
+    await kernel.vault.destroy('toys.box-2');
+    expect(await replayed({ subject: 'on car' })).to.deep.equal([]);
+  });
+
   it('starts after a position or at a time and stops at a time', async () => {
     expect(await replayed({ after: all[1]!.position })).to.deep.equal(everything.slice(2));
     expect(await replayed({ stream: 'toys.box-1', after: all[0]!.position })).to.deep.equal(['doll: on doll']);
