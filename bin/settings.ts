@@ -68,6 +68,10 @@ const rules: readonly Rule<AnnalsSettings>[] = [
     }
   },
   (values) =>
+    values['backup.directory'] !== undefined && (values['eventStore.url'] || values['mongo.url'])
+      ? { key: 'backup.directory', reason: 'is for the embedded engines; back up configured servers with their tools' }
+      : undefined,
+  (values) =>
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must be at most rooms.maxTtlMs' }
       : undefined,

@@ -46,6 +46,7 @@ import { createKernel, type Kernel } from './kernel.js';
 import { nodeName, type Servers } from './locate-servers.js';
 import { createRelays } from './relays.js';
 import { release } from './release.js';
+import { scheduledBackups } from './scheduled-backups.js';
 import { secretSource } from './secret.js';
 import type { RunningService, Service, ServiceContext } from './service.js';
 import type { Listener } from './start-table.js';
@@ -133,7 +134,13 @@ export async function runNode(
     logger,
     signal,
   });
-  const subscriptions = [feed.stopped, ...relays.saveSnapshots(feed)];
+  const backups = scheduledBackups(values, logger);
+  const { leases } = kernel;
+  const subscriptions = [
+    feed.stopped,
+    ...relays.saveSnapshots(feed),
+    ...(backups ? [runPeriodically({ ...backups, leases, logger, signal })] : []),
+  ];
   onOpen('background', () => stopBackground(running, parts, subscriptions));
   // From here on reads on this node include everything the log held before its start.
   for (const [service, last] of await feed.ready) kernel.projectionProgress.startedAt(service, last);

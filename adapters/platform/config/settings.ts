@@ -77,6 +77,13 @@ export const commonSettings = {
     default: 'auto',
     description: 'auto is pretty on a terminal and json elsewhere',
   },
+  'backup.directory': {
+    type: 'string',
+    minLength: 1,
+    description: 'Directory for scheduled backups, outside of the data directory; without it none are made',
+  },
+  'backup.everyHours': integer(24, 'Hours between scheduled backups'),
+  'backup.keep': integer(7, 'Scheduled backups to keep; the oldest are removed'),
   'server.connections': integer(
     10_000,
     'Maximum client connections to all services; fewer if the limit of open files is low',

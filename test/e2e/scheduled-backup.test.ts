@@ -1,0 +1,71 @@
+/** Backups that a server makes by itself. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { backupName, scheduledBackups } from '../../bin/node/scheduled-backups.js';
+import { call, createRoom } from '../support/room-client.js';
+import { run, type Server, startServer } from '../support/server-process.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('a scheduled backup', function () {
+  this.timeout(120_000);
+  const temporary = temporaryDirectory();
+  const directory = join(temporary.path, 'backups');
+  const dataDir = join(temporary.path, 'data');
+  const old = ['annals-2020-01-01T00-00-00Z', 'annals-2021-01-01T00-00-00Z'] as const;
+  const killed = 'annals-2022-01-01T00-00-00Z.unfinished';
+  const servers: Server[] = [];
+  after(async () => {
+    for (const each of servers) await each.stop('SIGKILL');
+    temporary.remove();
+  });
+
+  it('is made beside the server and can be started; the oldest one and what a killed one left are removed', async () => {
+    for (const name of [...old, killed, 'of somebody else']) mkdirSync(join(directory, name), { recursive: true });
+    const server = await startServer(dataDir, ['rooms', '--backup-directory', directory, '--backup-keep', '2']);
+    servers.push(server);
+    await eventually(() => !readdirSync(directory).includes(old[0]));
+    const [newest = '', ...others] = readdirSync(directory).filter((name) => !old.includes(name as never));
+    expect(others).to.deep.equal(['of somebody else']);
+    expect(readdirSync(directory)).to.include(old[1]);
+    expect(Date.now() - Date.parse(newest.replace(/^annals-(.*T..)-(..)-(..)Z$/, '$1:$2:$3Z'))).to.be.below(HOUR_MS);
+    await server.stop();
+    const copied = await startServer(join(directory, newest), ['rooms']);
+    servers.push(copied);
+    const { roomId, sessionToken: token } = await createRoom(copied.urls.rooms ?? '', 'Ada');
+    expect((await call(copied.urls.rooms ?? '', 'GET', `/rooms/${roomId}/state`, { token })).status).to.equal(200);
+  });
+
+  it('is not made before it is due, nor for configured servers', async () => {
+    const recent = join(temporary.path, 'recent');
+    mkdirSync(join(recent, backupName(Date.now() - HOUR_MS)), { recursive: true });
+    const settings = { dataDir, 'backup.directory': recent, 'backup.everyHours': 2, 'backup.keep': 1 };
+    const logged: object[] = [];
+    const log = (details: object) => void logged.push(details);
+    const logger = { info: log, warn: log, error: log, debug: log };
+    const job = scheduledBackups(settings as never, logger as never);
+    await job?.run(new AbortController().signal);
+    expect(logged).to.deep.equal([]);
+    expect(readdirSync(recent)).to.have.length(1);
+
+    const { code, stderr } = await run([
+      'serve',
+      '--backup-directory',
+      recent,
+      '--mongo-url',
+      'mongodb://127.0.0.1:1/',
+    ]);
+    expect(code).to.equal(2);
+    expect(stderr).to.include('back up configured servers with their tools');
+  });
+
+  it('that fails is logged with its reason', async () => {
+    const inside = join(dataDir, 'backups');
+    const server = await startServer(dataDir, ['rooms', '--backup-directory', inside]);
+    servers.push(server);
+    await eventually(() => server.lines.some((line) => line.includes('is inside the data directory')));
+  });
+});
