@@ -14,6 +14,11 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./config.js')).config,
   },
   {
+    name: 'doctor',
+    summary: 'Check the installation',
+    load: async () => (await import('./doctor.js')).doctor,
+  },
+  {
     name: 'reindex',
     summary: 'Rebuild read models from the log',
     load: async () => (await import('./reindex.js')).reindex,

@@ -12,7 +12,7 @@ const CHECK_EVERY_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 
 /** Backups of the schedule are named by their time; other entries of the directory are left alone. */
-const NAME = /^annals-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z$/;
+export const NAME = /^annals-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z$/;
 
 const UNFINISHED = /^annals-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.unfinished$/;
 
@@ -23,7 +23,7 @@ export const backupName = (at: number): string =>
     .replaceAll(':', '-')}`;
 
 /** Unix ms of a backup; undefined for other names. */
-const timeOf = (name: string): number | undefined => {
+export const timeOf = (name: string): number | undefined => {
   const [, hour, minute, second] = NAME.exec(name) ?? [];
   return hour === undefined ? undefined : Date.parse(`${hour}:${minute}:${second}Z`);
 };

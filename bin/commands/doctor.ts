@@ -1,0 +1,133 @@
+/** `annals doctor`: checks the installation and says what to do about each finding. */
+import { existsSync, readdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { maxConnections } from '../../adapters/http/hardening/connection-limits.js';
+import { NAME as BACKUP_NAME, timeOf } from '../node/scheduled-backups.js';
+import { type AnnalsValues, STORE_SETTINGS } from '../settings.js';
+import type { Call, CommandSpec } from './command.js';
+import { outsideCause } from './failure.js';
+import { table } from './output.js';
+import { type Tools, withKernel } from './stores.js';
+
+interface Finding {
+  /** Errors need action, warnings should be looked at. */
+  readonly level: 'ok' | 'warning' | 'ERROR';
+  readonly subject: string;
+  /** What was found and, unless it is ok, what to do. */
+  readonly text: string;
+}
+
+const finding = (level: Finding['level'], subject: string, text: string): Finding => ({ level, subject, text });
+
+export const doctor: CommandSpec = {
+  description:
+    'Checks the installation: open files, disk, stores, clock, read models, secret, backups and mail, with or without a ' +
+    'running server. Changes no data. Exit code 1 if there is an error.',
+  examples: [
+    ['doctor', 'check the installation in ./data'],
+    ['doctor --data-dir /var/lib/annals && echo fine', 'in a script'],
+  ],
+  reads: () => [...STORE_SETTINGS, 'server.connections', 'backup.directory', 'backup.everyHours', 'email.host'],
+  async run({ config: { values } }: Call) {
+    const findings = [
+      openFiles(values),
+      await disk(values),
+      ...(await stores(values)),
+      secret(values),
+      backups(values),
+      mail(values),
+    ];
+    const rows = findings.map(({ level, subject, text }) => [level, subject, text]);
+    process.stdout.write(table([['LEVEL', 'CHECK', 'FINDING'], ...rows]));
+    return findings.some(({ level }) => level === 'ERROR') ? 1 : 0;
+  },
+};
+
+function openFiles({ 'server.connections': wanted }: AnnalsValues): Finding {
+  const possible = maxConnections(wanted);
+  return possible < wanted
+    ? finding('warning', 'open files', `enough for ${possible} of ${wanted} connections; raise the limit (ulimit -n)`)
+    : finding('ok', 'open files', `enough for ${wanted} connections`);
+}
+
+/** Gigabytes below which the disk may be full before anybody notices. */
+const LITTLE_DISK_GB = 1;
+
+async function disk({ dataDir }: AnnalsValues): Promise<Finding> {
+  const path = resolve(dataDir);
+  const { bavail, bsize } = await statfs(existsSync(path) ? path : '.');
+  const free = (bavail * bsize) / 1e9;
+  const text = `${free.toFixed(1)} GB free at ${path}`;
+  return free < LITTLE_DISK_GB
+    ? finding('ERROR', 'disk', `${text}; free some, or see "annals scavenge"`)
+    : finding('ok', 'disk', text);
+}
+
+async function stores(values: AnnalsValues): Promise<readonly Finding[]> {
+  const kind = values['eventStore.url'] ? 'configured servers' : 'embedded engines';
+  try {
+    return await withKernel(values, async (tools) => {
+      const { kernel } = tools;
+      await kernel.head();
+      await Promise.all([kernel.log.writable(), kernel.mongo.writable()]);
+      return [finding('ok', 'stores', `${kind} answer`), await clock(tools), await readModels(tools)];
+    });
+  } catch (error) {
+    const cause = outsideCause(error);
+    if (cause === undefined) throw error;
+    return [finding('ERROR', 'stores', cause)];
+  }
+}
+
+async function clock({ kernel }: Tools): Promise<Finding> {
+  await kernel.clock.compare();
+  const seconds = ((kernel.clock.skewMs() ?? 0) / 1000).toFixed(1);
+  const text = `${seconds} s ahead of the event store's`;
+  return kernel.clock.inSync()
+    ? finding('ok', 'clock', text)
+    : finding('ERROR', 'clock', `${text}; set the clocks right: nothing expires until then`);
+}
+
+async function readModels({ kernel, services }: Tools): Promise<Finding> {
+  const all = services.flatMap(({ projections }) => projections);
+  const missing: string[] = [];
+  for (const model of all) {
+    const { state } = await kernel.lifecycle.current(model);
+    if (state?.version !== model.version) missing.push(model.name);
+  }
+  return missing.length === 0
+    ? finding('ok', 'read models', `all ${all.length} are built`)
+    : finding('warning', 'read models', `built at the next start of their service: ${missing.join(', ')}`);
+}
+
+function secret(values: AnnalsValues): Finding {
+  if (values.secret) return finding('ok', 'secret', 'configured; keep a copy apart from the backups');
+  return values['mongo.url']
+    ? finding('warning', 'secret', 'stored next to the keys it wraps; set secret and run "annals keys rotate"')
+    : finding('ok', 'secret', 'generated, in the data directory and its backups');
+}
+
+const HOUR_MS = 3_600_000;
+
+function backups(values: AnnalsValues): Finding {
+  const { 'backup.directory': directory, 'backup.everyHours': every } = values;
+  if (values['eventStore.url']) return finding('ok', 'backups', 'left to the tools of the configured servers');
+  if (directory === undefined)
+    return finding('warning', 'backups', 'none are scheduled; set backup.directory, or run "annals backup" by cron');
+  const newest = existsSync(directory)
+    ? readdirSync(directory)
+        .filter((each) => BACKUP_NAME.test(each))
+        .sort()
+        .at(-1)
+    : undefined;
+  const hours = newest === undefined ? Number.POSITIVE_INFINITY : (Date.now() - timeOf(newest)!) / HOUR_MS;
+  if (hours <= 2 * every) return finding('ok', 'backups', `the newest is ${hours.toFixed(0)} hours old`);
+  const age = newest === undefined ? 'there is none' : `the newest is ${hours.toFixed(0)} hours old`;
+  return finding('ERROR', 'backups', `${age} in ${directory}; look for "scheduled backup failed" in the log`);
+}
+
+const mail = (values: AnnalsValues): Finding =>
+  values['email.host']
+    ? finding('ok', 'mail', `sent by ${values['email.host']}`)
+    : finding('warning', 'mail', 'not sent: sign-in links, invites and reports need email.host');
