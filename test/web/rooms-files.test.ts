@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createRoom, inOrder, inviteLink, joinBy, PHONE, picture, say, useRooms } from './rooms-page.js';
+import { createRoom, inOrder, inviteLink, joinBy, PHONE, picture, reads, say, useRooms } from './rooms-page.js';
 
 /** An image of 900 by 600 pixels that does not compress well. */
 const NOISE = `(async () => {
@@ -64,6 +64,22 @@ describe('rooms page, files and limits', function () {
     await ada.getByText('The message is too long').waitFor();
     expect(await ada.getByRole('button', { name: 'Send' }).isDisabled()).to.equal(true);
     await inOrder(ada);
+  });
+
+  it('stays at the newest message when an image grows before the event of its own scrolling', async () => {
+    const page = await open('/', { viewport: PHONE });
+    await createRoom(page, 'Ada');
+    await say(page, 'line\n'.repeat(60));
+    await reads(page, 'line');
+    const log = "document.querySelector('[role=log]')";
+    const toEnd = () => page.evaluate<number>(`${log}.scrollHeight - ${log}.clientHeight - ${log}.scrollTop`);
+    await eventually(async () => expect(await toEnd()).to.be.below(1));
+    await page.evaluate(`{
+      ${log}.querySelector('[data-key]:last-child').style.paddingBottom = '300px';
+      ${log}.dispatchEvent(new Event('scroll'));
+    }`);
+    await eventually(async () => expect(await toEnd()).to.be.below(1));
+    await page.getByRole('button', { name: 'Newest messages' }).waitFor({ state: 'detached' });
   });
 
   it('waits when the service asks to, and says what is wrong with a link', async () => {

@@ -52,6 +52,8 @@ export function AnchoredList(props: AnchoredListProps) {
   const content = useRef<HTMLDivElement>(null);
   const heights = useRef(createHeights()).current;
   const anchor = useRef<Anchor>(start === undefined ? 'end' : { key: start, distance: 80 });
+  /** Scroll position at which the list was last put at its end. */
+  const endTop = useRef(-1);
   const rendered = useRef({ first: 0, last: -1 });
   const latest = useRef(props);
   latest.current = props;
@@ -111,6 +113,7 @@ export function AnchoredList(props: AnchoredListProps) {
     const current = anchor.current;
     if (current === 'end') {
       if (view.scrollHeight - view.clientHeight - view.scrollTop > 0.5) view.scrollTop = view.scrollHeight;
+      endTop.current = view.scrollTop;
       return;
     }
     const element = rowElements().find(({ dataset }) => dataset.key === current.key);
@@ -134,7 +137,9 @@ export function AnchoredList(props: AnchoredListProps) {
     const view = scroller.current;
     if (!view) return;
     const { scrollTop, scrollHeight, clientHeight } = view;
-    const isAtEnd = scrollHeight - clientHeight - scrollTop <= END_TOLERANCE;
+    // Rows may have grown since the list scrolled to its end: only another position is a user's choice.
+    const isLeftAtEnd = anchor.current === 'end' && scrollTop === endTop.current;
+    const isAtEnd = isLeftAtEnd || scrollHeight - clientHeight - scrollTop <= END_TOLERANCE;
     const viewTop = view.getBoundingClientRect().top;
     const element = rowElements().find((each) => each.getBoundingClientRect().bottom > viewTop);
     const top = element?.getBoundingClientRect().top ?? 0;
