@@ -20,11 +20,17 @@ const HEIGHT = 100;
 /** A tick further to the right would be cut off. */
 const LAST_TICK = 0.95;
 const DAY_MS = 86_400_000;
-const timeFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
-const secondFormat = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
+/** The clock of the rows below. */
+const hourCycle = 'h23';
+const timeFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle });
+const secondFormat = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle });
 const dayFormat = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
-const bothFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
-const bothWithSecondsFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+const bothFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', hourCycle });
+const bothWithSecondsFormat = new Intl.DateTimeFormat(language, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle,
+});
 
 export function Histogram() {
   const counted = fine.value ?? histogram.value;

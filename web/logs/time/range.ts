@@ -68,7 +68,7 @@ export function widerRange(range: Range, now: number): Range {
   return absoluteRange(from - margin, Math.min(to + margin, now));
 }
 
-const sameDay = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+const sameDay = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /** `Last 24 hours`, or both instants. */
 export function describeRange(range: Range): string {
