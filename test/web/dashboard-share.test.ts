@@ -111,6 +111,9 @@ describe('dashboard that is shared', function () {
     await button(wrong, 'Unsubscribe').click();
     await says(wrong, '[role=alert]', 'This link is not valid');
     await picture(wrong, 'unsubscribe-wrong');
+    const incomplete = await open('/unsubscribe');
+    await incomplete.getByText('This link is incomplete').waitFor();
+    expect(await button(incomplete, 'Unsubscribe').count()).to.equal(0);
   });
 
   it('says who can get the weekly mail, on a phone in dark mode', async () => {

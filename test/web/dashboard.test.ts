@@ -54,7 +54,7 @@ describe('dashboard', function () {
     await page.getByLabel('Event properties to count').fill('plan');
     await button(page, 'Save').click();
     await says(page, '#name', EVIL);
-    await says(page, '#check', 'No hits yet');
+    await says(page, '#check', 'No recent hits');
     await says(page, '#nothing', 'No hits in this period');
     await accessible(page);
     await button(page, 'Copy').click();

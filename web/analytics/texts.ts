@@ -82,7 +82,7 @@ export const installTexts = {
   title: 'Install',
   copy: 'Copy',
   copied: 'Copied',
-  waiting: 'No hits yet. Open a page with the tag; its view appears here immediately.',
+  waiting: 'No recent hits. Open a page with the tag; its view appears here immediately.',
   works: (what: string, time: string) => `It works: received ${what} at ${time}.`,
   ignored: (reason: string) => `Hits arrive but are ignored: ${reason}.`,
   counted: 'counted',
@@ -115,6 +115,7 @@ export const shareTexts = {
   subscribe: 'Subscribe',
   unsubscribe: 'Unsubscribe',
   unsubscribeHint: 'This stops the summary of a site that is mailed each Monday.',
+  unsubscribeIncomplete: 'This link is incomplete. Open the link in a weekly mail to end the mails of its site.',
   unsubscribed: 'You get no more weekly mails about this site.',
 } as const;
 
@@ -266,7 +267,7 @@ export const listNames = {
   referrers: { title: 'Referrers', counts: 'Views' },
   campaigns: { title: 'Campaigns', counts: 'Hits' },
   events: { title: 'Events', counts: 'Events' },
-  goals: { title: 'Goals', counts: 'Per 100 visitors' },
+  goals: { title: 'Goals', counts: 'Rate and events' },
   properties: { title: 'Properties of events', counts: 'Events' },
   browsers: { title: 'Browsers', counts: 'Hits' },
   os: { title: 'Systems', counts: 'Hits' },

@@ -20,9 +20,9 @@ export function Unsubscribe({ token }: { token: string }) {
           {location.host}
         </p>
         <h1>{texts.title}</h1>
-        {isDone ? (
-          <p role="status">{shareTexts.unsubscribed}</p>
-        ) : (
+        {isDone && <p role="status">{shareTexts.unsubscribed}</p>}
+        {token === '' && <p>{shareTexts.unsubscribeIncomplete}</p>}
+        {!isDone && token !== '' && (
           <Action
             title={shareTexts.mail}
             hint={shareTexts.unsubscribeHint}
