@@ -44,14 +44,18 @@ export const doctor: CommandSpec = {
   },
 };
 
-function openFiles({ 'server.connections': wanted }: AnnalsValues): Finding {
-  const possible = maxConnections(wanted);
-  return possible < wanted
-    ? finding('warning', 'open files', `enough for ${possible} of ${wanted} connections; raise the limit (ulimit -n)`)
-    : finding('ok', 'open files', `enough for ${wanted} connections`);
+function openFiles({ 'server.connections': requested }: AnnalsValues): Finding {
+  const possible = maxConnections(requested);
+  return possible < requested
+    ? finding(
+        'warning',
+        'open files',
+        `enough for ${possible} of ${requested} connections; raise the limit (ulimit -n)`,
+      )
+    : finding('ok', 'open files', `enough for ${requested} connections`);
 }
 
-/** Gigabytes below which the disk may be full before anybody notices. */
+/** Free space, in GB, below which this is an error. */
 const LITTLE_DISK_GB = 1;
 
 async function disk({ dataDir }: AnnalsValues): Promise<Finding> {
