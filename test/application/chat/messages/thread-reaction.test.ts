@@ -110,6 +110,19 @@ describe('the process manager of threads', function () {
     expect(accepted(await node.replies.post(ada, message, { content: 'a reply' }, how)).body).to.deep.equal(body);
   });
 
+  it('does not add a deleted reply again when its post is repeated', async () => {
+    dying = 'chat.thread-';
+    const how = context(randomUUID(), 'body');
+    await killed(node.replies.post(ada, message, { content: 'a reply' }, how));
+    await eventually(async () => (await thread())?.replyCount === 1);
+    dying = undefined;
+    const { state } = await other.kernel.aggregates.reload(threadAggregate, threadStream(message));
+    const [replyId = ''] = Array.from(state.replies, ([id]) => id);
+    accepted(await other.messages.remove(ada, replyId, context()));
+    expect(await node.replies.post(ada, message, { content: 'a reply' }, how)).to.have.property('rejected');
+    expect(await thread()).to.equal(null);
+  });
+
   it('erases a reply that its thread does not take any more', async () => {
     const { id: channel } = accepted(await node.channels.create(ada, { name: 'two' }, context())).body.channel;
     const posted = accepted(await node.messages.post(ada, channel, { content: 'hello' }, context())).body.message.id;
