@@ -1,9 +1,9 @@
 /** `annals doctor`: checks the installation and says what to do about each finding. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { maxConnections } from '../../adapters/http/hardening/connection-limits.js';
-import { NAME as BACKUP_NAME, timeOf } from '../node/scheduled-backups.js';
+import { newestBackup } from '../node/scheduled-backups.js';
 import { type AnnalsValues, STORE_SETTINGS } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { outsideCause } from './failure.js';
@@ -60,7 +60,9 @@ const LITTLE_DISK_GB = 1;
 
 async function disk({ dataDir }: AnnalsValues): Promise<Finding> {
   const path = resolve(dataDir);
-  const { bavail, bsize } = await statfs(existsSync(path) ? path : '.');
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
   const free = (bavail * bsize) / 1e9;
   const text = `${free.toFixed(1)} GB free at ${path}`;
   return free < LITTLE_DISK_GB
@@ -119,13 +121,8 @@ function backups(values: AnnalsValues): Finding {
   if (values['eventStore.url']) return finding('ok', 'backups', 'left to the tools of the configured servers');
   if (directory === undefined)
     return finding('warning', 'backups', 'none are scheduled; set backup.directory, or run "annals backup" by cron');
-  const newest = existsSync(directory)
-    ? readdirSync(directory)
-        .filter((each) => BACKUP_NAME.test(each))
-        .sort()
-        .at(-1)
-    : undefined;
-  const hours = newest === undefined ? Number.POSITIVE_INFINITY : (Date.now() - timeOf(newest)!) / HOUR_MS;
+  const newest = existsSync(directory) ? newestBackup(directory) : undefined;
+  const hours = newest === undefined ? Number.POSITIVE_INFINITY : (Date.now() - newest) / HOUR_MS;
   if (hours <= 2 * every) return finding('ok', 'backups', `the newest is ${hours.toFixed(0)} hours old`);
   const age = newest === undefined ? 'there is none' : `the newest is ${hours.toFixed(0)} hours old`;
   return finding('ERROR', 'backups', `${age} in ${directory}; look for "scheduled backup failed" in the log`);

@@ -5,6 +5,7 @@ import { suggestion } from '../../adapters/platform/config/setting-names.js';
 import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { causationTree, NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
+import { estimateBytes } from '../../application/concurrency/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
 import { loadServices } from '../services/all.js';
@@ -49,7 +50,7 @@ export const replay: CommandSpec = {
   ],
   async run({ config: { values }, options }: Call) {
     const filter = filterOf(options);
-    const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
+    const format = (options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson')) as keyof typeof OUTPUTS;
     const interrupted = new AbortController();
     const { signal } = interrupted;
     const interrupt = () => interrupted.abort();
@@ -57,8 +58,7 @@ export const replay: CommandSpec = {
     process.stdout.once('error', interrupt);
     if (format === 'tree' && (filter.correlation === undefined || options.follow))
       throw new Failed('--format tree needs --correlation, and cannot be combined with --follow');
-    const formatEvent = FORMATS[format as keyof typeof FORMATS]?.();
-    const all: RevealedEvent[] = [];
+    const output = OUTPUTS[format]();
     return withKernel(values, async ({ kernel }) => {
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
@@ -66,12 +66,10 @@ export const replay: CommandSpec = {
       const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of eventPages) {
-        if (formatEvent) for (const chunk of chunks(page, formatEvent)) await print(chunk, signal);
-        else all.push(...page);
-        if (all.length > MAX_TREE_EVENTS) throw new Failed(`more than ${MAX_TREE_EVENTS} events; narrow the selection`);
+        for (const chunk of output.page(page)) await print(chunk, signal);
         if (signal.aborted) break;
       }
-      for (const chunk of chunks(causationTree(all), treeLine)) await print(chunk, signal);
+      for (const chunk of output.end()) await print(chunk, signal);
       return 0;
     }).catch((error) => {
       throw error instanceof NoSuchStream ? new Failed(describeMissing(error)) : error;
@@ -79,13 +77,39 @@ export const replay: CommandSpec = {
   },
 };
 
-/** Events of a causation tree, which is in memory as a whole. */
-const MAX_TREE_EVENTS = 10_000;
+/** Bytes of the events of a causation tree, which are all in memory. */
+const MAX_TREE_BYTES = 64 * 1024 * 1024;
 
-const FORMATS = {
-  table: () => tablePrinter(process.stdout.columns),
-  ndjson: () => (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`,
-  csv: csvPrinter,
+/** Text of each page as it is read, and of what can only be printed at the end. */
+interface Output {
+  page(events: readonly RevealedEvent[]): Iterable<string>;
+  end(): Iterable<string>;
+}
+
+const streamed = (formatEvent: (event: RevealedEvent) => string): Output => ({
+  page: (events) => chunks(events, formatEvent),
+  end: () => [],
+});
+
+function tree(): Output {
+  const all: RevealedEvent[] = [];
+  let bytes = 0;
+  return {
+    page(events) {
+      all.push(...events);
+      bytes += estimateBytes(events);
+      if (bytes > MAX_TREE_BYTES) throw new Failed('too many events for a tree; narrow the selection');
+      return [];
+    },
+    end: () => chunks(causationTree(all), treeLine),
+  };
+}
+
+const OUTPUTS = {
+  table: () => streamed(tablePrinter(process.stdout.columns)),
+  ndjson: () => streamed((event) => `${escapeControls(JSON.stringify(plain(event)))}\n`),
+  csv: () => streamed(csvPrinter()),
+  tree,
 };
 
 /** Characters per write: a system call costs more than formatting a line. */

@@ -10,9 +10,11 @@ import type { AnnalsValues } from '../settings.js';
 /** Time between checks whether a backup is due; a failed one is tried again then. */
 const CHECK_EVERY_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
+/** Time after which a backup is stopped, as it hangs. */
+const DEADLINE_MS = 24 * HOUR_MS;
 
 /** Backups of the schedule are named by their time; other entries of the directory are left alone. */
-export const NAME = /^annals-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z$/;
+const NAME = /^annals-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z$/;
 
 const UNFINISHED = /^annals-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.unfinished$/;
 
@@ -22,11 +24,17 @@ export const backupName = (at: number): string =>
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')}`;
 
-/** Unix ms of a backup; undefined for other names. */
-export const timeOf = (name: string): number | undefined => {
-  const [, hour, minute, second] = NAME.exec(name) ?? [];
+/** Entries of the directory with such a name, oldest first. */
+const entriesOf = (directory: string, name: RegExp): readonly string[] =>
+  readdirSync(directory)
+    .filter((each) => name.test(each))
+    .sort();
+
+/** Unix ms of the newest scheduled backup in a directory; undefined without one. */
+export function newestBackup(directory: string): number | undefined {
+  const [, hour, minute, second] = NAME.exec(entriesOf(directory, NAME).at(-1) ?? '') ?? [];
   return hour === undefined ? undefined : Date.parse(`${hour}:${minute}:${second}Z`);
-};
+}
 
 /** The job, for one node at a time; undefined without `backup.directory`. */
 export function scheduledBackups(
@@ -35,11 +43,6 @@ export function scheduledBackups(
 ): Pick<Parameters<typeof runPeriodically>[0], 'name' | 'everyMs' | 'run'> | undefined {
   const directory = values['backup.directory'];
   if (directory === undefined) return undefined;
-  /** Oldest first. */
-  const entries = (name: RegExp) =>
-    readdirSync(directory)
-      .filter((each) => name.test(each))
-      .sort();
   const remove = (name: string) => rmSync(join(directory, name), { recursive: true, force: true });
 
   return {
@@ -49,15 +52,14 @@ export function scheduledBackups(
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
         const now = Date.now();
-        const newest = timeOf(entries(NAME).at(-1) ?? '') ?? 0;
         // Also due if the clock was set back by more than that.
-        if (Math.abs(now - newest) < values['backup.everyHours'] * HOUR_MS) return;
+        if (Math.abs(now - (newestBackup(directory) ?? 0)) < values['backup.everyHours'] * HOUR_MS) return;
         // Of backups that were killed.
-        for (const left of entries(UNFINISHED)) remove(left);
+        for (const left of entriesOf(directory, UNFINISHED)) remove(left);
         const name = backupName(now);
         await backUp(join(directory, name), values, signal);
         logger.info({ backup: join(directory, name) }, 'backup made');
-        for (const old of entries(NAME).slice(0, -values['backup.keep'])) remove(old);
+        for (const old of entriesOf(directory, NAME).slice(0, -values['backup.keep'])) remove(old);
       } catch (err) {
         if (!signal.aborted) logger.error({ err, directory }, 'scheduled backup failed; trying again in ten minutes');
       }
@@ -68,10 +70,8 @@ export function scheduledBackups(
 /** Runs `annals backup`; rejects with what it printed if it fails. */
 async function backUp(target: string, values: AnnalsValues, signal: AbortSignal): Promise<void> {
   const flags = ['--data-dir', resolve(values.dataDir), '--mongo-database', values['mongo.database']];
-  // A secret among the flags would be visible to all users of the machine.
-  const env = { ...process.env, ...(values.secret && { ANNALS_SECRET: values.secret }) };
   const program = [...process.execArgv, process.argv[1]!, 'backup', target, ...flags];
-  const child = spawn(process.execPath, program, { env, stdio: ['ignore', 'ignore', 'pipe'], signal });
+  const child = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'pipe'], timeout: DEADLINE_MS, signal });
   const ended = new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done));
   const [code, printed] = await Promise.all([ended, text(child.stderr)]);
   if (code !== 0) throw new Error(printed.trim() || `annals backup ended with ${code}`);

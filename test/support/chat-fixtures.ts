@@ -282,3 +282,17 @@ export const SAMPLES: { readonly [extension: string]: Buffer } = {
   webp: begun('524946462400000057454250', 'VP8 '),
   svg: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
 };
+
+/** A message without anything but its content, as pages have it. */
+export const plainMessage = (id: string, content = '') => ({
+  id,
+  channelId: 'c',
+  author: 'ada',
+  createdAt: 0,
+  updatedAt: null,
+  pinnedAt: null,
+  quotedMessageId: null,
+  body: { content, attachments: [], images: [], mentions: [] },
+  reactions: {},
+  thread: null,
+});

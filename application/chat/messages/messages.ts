@@ -11,15 +11,9 @@ import {
   notAuthor,
 } from '../../../domain/chat/message.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
-import {
-  type ThreadCommand,
-  type ThreadEvent,
-  type ThreadState,
-  threadOf,
-  threadStream,
-} from '../../../domain/chat/thread.js';
+import { type ThreadCommand, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, Handled } from '../../command/index.js';
+import type { CommandOutcome } from '../../command/index.js';
 import { maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
@@ -28,7 +22,7 @@ import type { Attachments } from '../files/attachments.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 import type { MessageInput, PrepareContent, PreparedContent } from './message-content.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
-import type { ThreadSummaries } from './thread-summaries.js';
+import { summaryAfter, type ThreadSummaries } from './thread-summaries.js';
 import type { Visibility } from './visibility.js';
 
 export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
@@ -232,10 +226,4 @@ export function createMessages(ports: MessagePorts) {
   }
 
   return { post, postPrepared, edit, remove, removeAndSummarize, pin, react };
-}
-
-/** Summary of a thread just after a command; of its current state if the process manager of threads was faster. */
-export async function summaryAfter({ events, state }: Handled<ThreadState, ThreadEvent>): Promise<Thread | null> {
-  const [event] = events;
-  return event && 'thread' in event.data ? event.data.thread : threadOf(await state());
 }

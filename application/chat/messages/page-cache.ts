@@ -89,7 +89,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
   function updateList(listId: string, update: MessageUpdate) {
     changes.note(listId, update.event.position);
     for (const updates of filling.get(listId) ?? []) updates.push(update);
-    const keys = isPost(update) ? [listId] : [...(keysOf.get(listId) ?? [])];
+    const keys = isAddition(update) ? [listId] : [...(keysOf.get(listId) ?? [])];
     for (const key of keys) {
       const page = pages.peek(key);
       if (!page || !concerns(update, page)) continue;
@@ -210,13 +210,13 @@ function renderEntry({ message }: Entry, roster: RosterState): NonNullable<Entry
 export const nameOfList = ({ threadId }: MessageList) => (threadId === undefined ? 'messages' : 'replies');
 
 /** Whether an event adds the message to the list. */
-const isPost = ({ id, event }: MessageUpdate): boolean =>
+const isAddition = ({ id, event }: MessageUpdate): boolean =>
   event.type === 'MessagePosted' || (event.type === 'ReplyPosted' && event.data.replyId === id);
 
 /** Whether an event changes a page; rows may already have included it. */
 function concerns(update: MessageUpdate, { before, entries }: CachedPage): boolean {
   const known = entries.get(update.id);
-  return isPost(update) ? before === undefined && !known : !!known && known.at < update.event.position;
+  return isAddition(update) ? before === undefined && !known : !!known && known.at < update.event.position;
 }
 
 function apply(page: CachedPage, { id, event }: MessageUpdate): void {

@@ -94,8 +94,8 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
       const page = await pageCache.fill(list, range, async (whole, changedAt) =>
         pages.messages(list, whole, await awaitRows(changedAt)),
       );
-      const asked = 'rejected' in page ? page : { ...page, found: page.found.slice(-limit) };
-      return renderPage(asked, seen, nameOfList(list));
+      const requested = 'rejected' in page ? page : { ...page, found: page.found.slice(-limit) };
+      return renderPage(requested, seen, nameOfList(list));
     });
   }
 

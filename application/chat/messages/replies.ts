@@ -12,7 +12,8 @@ import { messageAggregate, threadAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
-import { type MessagePorts, type Messages, type Success, summaryAfter } from './messages.js';
+import type { MessagePorts, Messages, Success } from './messages.js';
+import { summaryAfter } from './thread-summaries.js';
 
 export interface ReplyPorts extends MessagePorts {
   readonly messages: Pick<Messages, 'edit' | 'removeAndSummarize'>;

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { isDirect } from '../../../domain/chat/events/channels.js';
 import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
-import { type ThreadEvent, threadStream } from '../../../domain/chat/thread.js';
-import { isEvent, readBackward } from '../../command/index.js';
+import { type ThreadEvent, type ThreadState, threadOf, threadStream } from '../../../domain/chat/thread.js';
+import { type Handled, isEvent, readBackward } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, EventLog, Position, RevealedEvent } from '../../ports/index.js';
 
@@ -74,6 +74,12 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
       bytes: () => deliveredThreads.calculatedSize,
     } satisfies Cache,
   };
+}
+
+/** Summary of a thread just after a command; of its current state if the process manager of threads was faster. */
+export async function summaryAfter({ events, state }: Handled<ThreadState, ThreadEvent>): Promise<Thread | null> {
+  const [event] = events;
+  return event && 'thread' in event.data ? event.data.thread : threadOf(await state());
 }
 
 type Closed = Extract<ThreadEvent, { type: 'ThreadClosed' }>;

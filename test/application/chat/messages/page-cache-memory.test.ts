@@ -2,19 +2,7 @@
 import { expect } from 'chai';
 import { createPageCache } from '../../../../application/chat/messages/page-cache.js';
 import { roster } from '../../../../domain/chat/roster.js';
-
-const plain = (id: string, content = '') => ({
-  id,
-  channelId: 'c',
-  author: 'ada',
-  createdAt: 0,
-  updatedAt: null,
-  pinnedAt: null,
-  quotedMessageId: null,
-  body: { content, attachments: [], images: [], mentions: [] },
-  reactions: {},
-  thread: null,
-});
+import { plainMessage } from '../../../support/chat-fixtures.js';
 
 const newest = { limit: 50 };
 
@@ -22,7 +10,7 @@ describe('the memory of cached pages', () => {
   it('counts the memory of messages and of their rendered JSON', async () => {
     const cache = createPageCache();
     const found = Array.from({ length: 90 }, (_, n) => ({
-      message: plain(`m${n}`, 'x'.repeat(1000)),
+      message: plainMessage(`m${n}`, 'x'.repeat(1000)),
       posted: 1n,
       at: 1n,
     }));
@@ -43,7 +31,7 @@ describe('the memory of cached pages', () => {
   it('renders a page too large to cache once and then drops it', async () => {
     const cache = createPageCache(60_000);
     const found = Array.from({ length: 15 }, (_, n) => ({
-      message: plain(`m${n}`, 'x'.repeat(1000)),
+      message: plainMessage(`m${n}`, 'x'.repeat(1000)),
       posted: 1n,
       at: 1n,
     }));
@@ -59,7 +47,7 @@ describe('the memory of cached pages', () => {
 
   it('stays within its memory bound', async () => {
     const small = createPageCache(60_000);
-    const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
+    const message = (n: number) => plainMessage(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), posted: 1n, at: 1n }));
       await small.fill({ channelId: `c${n}` }, newest, async () => ({ found, position: 1n }));

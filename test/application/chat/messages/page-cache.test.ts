@@ -9,21 +9,9 @@ import { CACHED_PAGE_SIZE, createPageCache } from '../../../../application/chat/
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { createWritePositions } from '../../../../application/consistency/index.js';
 import { roster } from '../../../../domain/chat/roster.js';
+import { plainMessage } from '../../../support/chat-fixtures.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
-
-const plain = (id: string, content = '') => ({
-  id,
-  channelId: 'c',
-  author: 'ada',
-  createdAt: 0,
-  updatedAt: null,
-  pinnedAt: null,
-  quotedMessageId: null,
-  body: { content, attachments: [], images: [], mentions: [] },
-  reactions: {},
-  thread: null,
-});
 
 const newest = { limit: 50 };
 
@@ -200,7 +188,7 @@ describe('the cached newest page of a channel', function () {
         position,
         erased: false,
       }) as unknown as Parameters<typeof cache.onEvent>[0];
-    const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
+    const message = { ...plainMessage('m'), reactions: { '+1': ['ada', 'bob'] } };
     await cache.fill({ channelId: 'c' }, newest, async () => {
       for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) cache.onEvent(event(BigInt(at + 1), who));
       return { found: [{ message, posted: 1n, at: 2n }], position: 2n };
@@ -211,8 +199,8 @@ describe('the cached newest page of a channel', function () {
 
   it('is ordered by posting time even if the rows are ahead of the feed', async () => {
     const cache = createPageCache();
-    const found = [{ message: plain('later'), posted: 12n, at: 12n }];
-    const { author, createdAt, quotedMessageId, body } = plain('m');
+    const found = [{ message: plainMessage('later'), posted: 12n, at: 12n }];
+    const { author, createdAt, quotedMessageId, body } = plainMessage('m');
     const data = { messageId: 'sooner', channelId: 'c', author, createdAt, quotedMessageId, secret: body };
     await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 12n }));
     cache.onEvent({ type: 'MessagePosted', data, position: 11n, erased: false } as never);
@@ -222,7 +210,7 @@ describe('the cached newest page of a channel', function () {
 
   it('is queried again after an event could not be applied', async () => {
     const cache = createPageCache();
-    const found = [{ message: plain('m'), posted: 1n, at: 1n }];
+    const found = [{ message: plainMessage('m'), posted: 1n, at: 1n }];
     await cache.fill({ channelId: 'c' }, newest, async () => ({ found, position: 1n }));
     expect(cache.render({ channelId: 'c' }, { limit: 50 }, roster.initialState)).to.be.a('string');
     const damaged = {
