@@ -154,6 +154,16 @@ describe('the cached newest page of a channel', function () {
     expect(String(messages.json)).not.to.include('hello');
   });
 
+  it('is dropped with the message of its thread', async () => {
+    const cache = createPageCache();
+    const list = { channelId: 'c', threadId: 'm' };
+    const data = { messageId: 'm', channelId: 'c' };
+    await cache.fill(list, newest, async () => ({ found: [], position: 1n }));
+    expect(cache.render(list, newest, roster.initialState)).to.equal('{"replies":[]}');
+    cache.onEvent({ type: 'MessageDeleted', data, position: 2n, erased: false } as never);
+    expect(cache.render(list, newest, roster.initialState)).to.equal(undefined);
+  });
+
   it('is bypassed when a write is acknowledged that the live feed has not delivered', async () => {
     const withoutFeed = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     try {
