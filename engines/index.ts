@@ -1,5 +1,5 @@
 /** Embedded servers for one machine that speak the protocols of EventStoreDB and MongoDB. */
-export { type CopySource, openCopySource } from './supervisor/copy-store.js';
+export { type CopySource, openClosedSource, openCopySource } from './supervisor/copy-store.js';
 export { DirectoryInUse, isLocked, lockDirectory } from './supervisor/directory-lock.js';
 export { tuneNextTick } from './supervisor/next-tick-tuning.js';
 export {

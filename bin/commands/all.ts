@@ -34,6 +34,11 @@ export const commands: readonly Listed[] = [
     summary: 'Copy the data directory, also of a running server',
     load: async () => (await import('./backup.js')).backup,
   },
+  {
+    name: 'restore',
+    summary: 'Copy a backup to the data directory',
+    load: async () => (await import('./restore.js')).restore,
+  },
   { name: 'keys', summary: 'Rewrap all keys with a new secret', load: async () => (await import('./keys.js')).keys },
   {
     name: 'erase',

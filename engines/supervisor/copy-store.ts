@@ -1,8 +1,9 @@
 /** Copies an embedded store as of one moment, even while its engine keeps writing. */
-import { statSync } from 'node:fs';
+import { chmodSync, constants, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ensurePrivateDirectory, flushDirectory, flushFile } from './private-files.js';
-import { checkStore, type EngineKind, FILES } from './store-check.js';
+import { checkStore, checkStores, type EngineKind, FILES } from './store-check.js';
 
 export interface CopySource {
   /** Number of the last committed transaction. An equal value later means nothing was written in between. */
@@ -39,5 +40,26 @@ export async function openCopySource(dataDir: string, kind: EngineKind): Promise
       return statSync(copy).size;
     },
     close: () => environment.close(),
+  };
+}
+
+/**
+ * Opens a store that no engine has open for copying it byte by byte. Throws `StoreDamaged` if it is missing or of another
+ * build. A copy of one that is cut short fails when engines start on it; lmdb would kill this process.
+ */
+export async function openClosedSource(dataDir: string, kind: EngineKind): Promise<CopySource> {
+  checkStores(dataDir);
+  return {
+    lastTransactionId: () => 0,
+    async copyTo(to) {
+      const copy = join(to, FILES[kind]);
+      ensurePrivateDirectory(dirname(copy));
+      await copyFile(join(dataDir, FILES[kind]), copy, constants.COPYFILE_FICLONE);
+      chmodSync(copy, 0o600);
+      flushFile(copy);
+      flushDirectory(dirname(copy));
+      return statSync(copy).size;
+    },
+    async close() {},
   };
 }
