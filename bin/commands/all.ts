@@ -24,6 +24,7 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./reindex.js')).reindex,
   },
   { name: 'replay', summary: 'Print the events of the log', load: async () => (await import('./replay.js')).replay },
+  { name: 'at', summary: 'Show something as it was at a time', load: async () => (await import('./at.js')).at },
   {
     name: 'scavenge',
     summary: 'Remove deleted and expired events from the disk',

@@ -3,6 +3,7 @@ import type { ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
+import type { ThingKind } from '../../application/audit/index.js';
 import type { Cluster, Logger, Position } from '../../application/ports/index.js';
 import type {
   AnyReaction,
@@ -21,6 +22,8 @@ export interface Service<C extends Catalog = Catalog> {
   readonly name: string;
   readonly catalog: C;
   readonly projections: readonly ReadModel[];
+  /** Things whose past states can be shown. */
+  readonly things?: readonly ThingKind[];
   port(values: AnnalsValues): number;
   connect(context: ServiceContext): RunningService<C> | Promise<RunningService<C>>;
 }

@@ -1,6 +1,6 @@
 /** Composes the analytics service. */
 import { createSignedTokens } from '../../adapters/crypto/signed-tokens.js';
-import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
+import { createAdminAuthenticator, SECURITY } from '../../adapters/http/analytics/admission.js';
 import { authRoutes } from '../../adapters/http/analytics/auth.js';
 import { collectRoute } from '../../adapters/http/analytics/collect.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
@@ -11,6 +11,7 @@ import { weeklyMailRoutes } from '../../adapters/http/analytics/weekly-mail.js';
 import { createBurstLimit, createProxyCheck } from '../../adapters/http/server/client-network.js';
 import { createLinkLimit } from '../../adapters/http/server/link-request.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
+import { stateAtRoute } from '../../adapters/http/server/state-at-route.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
 import { publicUrl } from '../../adapters/platform/process/format-url.js';
@@ -31,6 +32,7 @@ import {
 import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
 import { createRequestStore } from '../../application/analytics/idempotent-collect.js';
 import { createLogins, loginMailReaction } from '../../application/analytics/login.js';
+import { analyticsThings } from '../../application/analytics/past-states.js';
 import { createDayCount, createReports } from '../../application/analytics/report.js';
 import { createSiteDirectory, createSites, forgetEnded } from '../../application/analytics/sites.js';
 import { createRecentAttempts } from '../../application/analytics/validate-hits.js';
@@ -39,6 +41,7 @@ import {
   endSubscriptionReaction,
   WEEKLY_MAIL_EVERY_MS,
 } from '../../application/analytics/weekly-mail.js';
+import { createStateAt, describeKinds } from '../../application/audit/index.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
@@ -57,6 +60,7 @@ export const analytics: Service<typeof catalog> = {
   name: 'analytics',
   catalog,
   projections: [daysModel, rawModel],
+  things: analyticsThings,
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, aggregates, derivation, appended, systemContext: context } = kernel;
@@ -167,6 +171,14 @@ export const analytics: Service<typeof catalog> = {
           storeRaw,
           rawRetentionHours,
         },
+      }),
+      stateAtRoute({
+        admit,
+        security: SECURITY,
+        tags: ['Sites'],
+        path: '/api/at',
+        things: describeKinds(analyticsThings),
+        stateAt: createStateAt(kernel, analyticsThings),
       }),
       ...weeklyMailRoutes({ admit, weeklyMails, perNetwork: sharedPerNetwork }),
       ...reportRoutes({

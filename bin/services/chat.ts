@@ -9,7 +9,9 @@ import { serverRoutes } from '../../adapters/http/chat/server-settings.js';
 import { webhookRoutes } from '../../adapters/http/chat/webhooks.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
 import { pageRoutes } from '../../adapters/http/server/web-page.js';
+import { createStateAt } from '../../application/audit/index.js';
 import { createExport } from '../../application/chat/admin/export.js';
+import { chatThings } from '../../application/chat/admin/past-states.js';
 import { createServer } from '../../application/chat/admin/server-settings.js';
 import { createWebhooks } from '../../application/chat/admin/webhooks.js';
 import { forgetErased, seedAggregatesFromRelay } from '../../application/chat/aggregates.js';
@@ -36,6 +38,7 @@ export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
   projections: [...messagingProjections, presenceRows, auditRows, searchRows],
+  things: chatThings,
   port: (values) => values['chat.port'],
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;
@@ -65,7 +68,13 @@ export const chat: Service<typeof catalog> = {
       ...serverRoutes(guards, createServer(ports)),
       ...webhookRoutes(guards, createWebhooks(ports), quotas),
       ...presenceRoutes(guards, presence),
-      ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads }),
+      ...adminRoutes({
+        guards,
+        audit,
+        exportData: createExport(ports),
+        stateAt: createStateAt(kernel, chatThings),
+        downloads,
+      }),
       ...searchRoutes(guards, createSearch({ index, projectionProgress, admission, visibility })),
       eventsRoute({ admission, relay, clock, presence }),
       ...pageRoutes('chat', 'The chat page. Query: `token` of a mailed link signs in or sets a password', [

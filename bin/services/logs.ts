@@ -9,13 +9,16 @@ import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { stateAtRoute } from '../../adapters/http/server/state-at-route.js';
 import { pageRoutes } from '../../adapters/http/server/web-page.js';
 import { publicUrl } from '../../adapters/platform/process/format-url.js';
 import { createTail } from '../../adapters/realtime/logs/log-tail.js';
+import { createStateAt, describeKinds } from '../../application/audit/index.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createBudget, HEALTH_MS, withDeadline } from '../../application/concurrency/index.js';
 import { createCaughtUpBarrier } from '../../application/consistency/index.js';
 import { createReindex } from '../../application/logs/admin/reindex.js';
+import { logsThings } from '../../application/logs/alerts/past-states.js';
 import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
 import { decryptRecords } from '../../application/logs/ingest/decrypt-batch.js';
 import { createIngest, INGEST_BYTES } from '../../application/logs/ingest/ingest-records.js';
@@ -37,6 +40,7 @@ export const logs: Service<typeof catalog> = {
   name: 'logs',
   catalog,
   projections: [records, alertHistory],
+  things: logsThings,
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
     const { log, vault, aggregates, projectionProgress, served, handle, mongo, clock } = kernel;
@@ -111,10 +115,17 @@ export const logs: Service<typeof catalog> = {
       count: receipts.count,
       context: kernel.systemContext,
     });
+    const pastStates = stateAtRoute({
+      ...auth,
+      path: '/api/at',
+      tags: ['Alerts'],
+      things: describeKinds(logsThings),
+      stateAt: createStateAt(kernel, logsThings),
+    });
     const routes = [
       healthRoute({ version: release, index: health, storage, sections }),
       ingestRoute({ ...auth, ingest, admit: admission.ingest }),
-      ...[...queryRoutes({ ...auth, queries, tail }), ...reindexRoutes({ ...auth, reindex })].map(
+      ...[...queryRoutes({ ...auth, queries, tail }), ...reindexRoutes({ ...auth, reindex }), pastStates].map(
         withProducerRejection,
       ),
       ...alertRoutes({ ...alerting, ...auth }),

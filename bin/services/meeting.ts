@@ -23,6 +23,7 @@ import { createDeadNodeEviction, EVICTION_INTERVAL_MS } from '../../application/
 import { createIceServers } from '../../application/meeting/ice-servers.js';
 import { createRoomEntry, resumeTokenOf } from '../../application/meeting/join-room.js';
 import { createParticipantActions } from '../../application/meeting/participant-actions.js';
+import { meetingThings } from '../../application/meeting/past-states.js';
 import { createSignalRelay } from '../../application/meeting/relay-signal.js';
 import { countRooms, createRoomMetrics } from '../../application/meeting/room-metrics.js';
 import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
@@ -42,6 +43,7 @@ export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
   projections: [endedMeetings],
+  things: meetingThings,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, logger, signal, ...context }) {
     const { log, clock, derivation, projectionProgress, systemContext } = kernel;

@@ -1,11 +1,15 @@
 /** The routes of administration: the audit log, and all that there is. */
+
+import type { FindStateAt } from '../../../application/audit/index.js';
 import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
 import { sendJsonStream } from '../server/download.js';
 import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
+import { stateAtRoute } from '../server/state-at-route.js';
 import { streamedJson } from '../server/streamed-json.js';
 import { listLimit } from '../server/validate.js';
 import { type AuthGuards, access, contextFor, reauthenticate } from './auth.js';
@@ -15,6 +19,7 @@ export interface AdminDeps {
   readonly guards: AuthGuards;
   readonly audit: Audit;
   readonly exportData: Export;
+  readonly stateAt: FindStateAt;
   readonly downloads: Budget;
 }
 
@@ -54,7 +59,7 @@ async function* whileAdmin(
   }
 }
 
-export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps): readonly Route[] => [
+export const adminRoutes = ({ guards, audit, exportData, stateAt, downloads }: AdminDeps): readonly Route[] => [
   route({
     ...access(guards.admin, tags),
     method: 'GET',
@@ -100,5 +105,12 @@ export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps)
       const reply = { ...streamedJson(content, headers), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
+  }),
+  stateAtRoute<Caller>({
+    ...access(guards.admin, tags),
+    path: '/admin/at',
+    things: '`message:<id>` (of direct messages only your own), `channel:<id>` or `user:<id>`',
+    stateAt,
+    viewerOf: ({ userId }) => userId,
   }),
 ];
