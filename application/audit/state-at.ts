@@ -84,9 +84,12 @@ export const createStateAt =
     let state = kind.initialState;
     let last: RevealedEvent | undefined;
     let isErased = false;
+    let isLater = false;
     for await (const event of eventsAbout(kind, id, log, stream)) {
       if (viewer !== undefined && kind.isVisibleTo?.(viewer, event.data) === false) return notFound(thing);
-      if (event.recordedAt > time) {
+      // A clock that was set back does not bring later events before earlier ones.
+      isLater ||= event.recordedAt > time;
+      if (isLater) {
         const isCut = last === undefined && !kind.isAbout && event.revision > 0;
         if (isCut || event.type === kind.erasedBy) return erased(thing);
         if (last === undefined) return notYet(thing, event.recordedAt);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createStateAt, type ThingKind } from '../../application/audit/index.js';
-import type { RecordedEvent } from '../../application/ports/index.js';
+import type { EventLog, RecordedEvent } from '../../application/ports/index.js';
 import { type Catalog, type Decider, type DomainEvent, evolveOf, isRejection } from '../../domain/shared/index.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 
@@ -28,7 +28,14 @@ export function pastStateSpec(catalogs: readonly Catalog[], kinds: readonly Thin
   const world = memoryWorld();
   const clock = { now: () => NOW };
   const kernel = memoryKernel(world, catalogs, clock);
-  const stateAt = createStateAt({ ...kernel, clock }, kinds);
+  /** Times by revision that the log gives instead, as if the clock of the store had been set. */
+  const timesSet = new Map<number, number>();
+  const read: EventLog['read'] = async (...options) => {
+    const events = await kernel.log.read(...options);
+    if (typeof events === 'string') return events;
+    return events.map((each) => ({ ...each, recordedAt: timesSet.get(each.revision) ?? each.recordedAt }));
+  };
+  const stateAt = createStateAt({ ...kernel, log: { ...kernel.log, read }, clock }, kinds);
 
   /** Appends events to a stream, and returns the time of each, Unix ms. */
   async function given(stream: string, ...events: readonly DomainEvent[]): Promise<readonly number[]> {
@@ -61,5 +68,5 @@ export function pastStateSpec(catalogs: readonly Catalog[], kinds: readonly Thin
       if (detail) expect((result as { detail: string }).detail).to.match(detail);
     },
   });
-  return { given, at, kernel };
+  return { given, at, kernel, timesSet };
 }

@@ -64,6 +64,14 @@ describe('a past state', () => {
       await at(t1 - 1, thing).thenRefused('audit/not-yet', new RegExp(new Date(t1).toISOString()));
     });
 
+    it('is of a prefix of its events, also where the clock of the store was set back', async () => {
+      const { given, at, timesSet } = spec();
+      const [t1 = 0, t2 = 0] = await given(messageStream(ID), ...decided(message, posted, edited, reacted));
+      timesSet.set(2, t1);
+      await at(t1, thing).then({ content: 'first', reactions: {} });
+      await at(t2, thing).then({ content: 'second', reactions: { '+1': [BOB] } });
+    });
+
     it('is erased once it is deleted, before and after its events are gone', async () => {
       const { given, at, kernel } = spec();
       const [t1 = 0, t2 = 0, t3 = 0] = await given(messageStream(ID), ...decided(message, posted, edited, deleted));
