@@ -1,6 +1,6 @@
 /** A catch-up subscription that never ends: batches of events in log order, reconnected after every error or end. */
 import { setImmediate } from 'node:timers/promises';
-import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
+import type { AllStreamSubscription, EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { sleep } from '../../application/concurrency/index.js';
 import {
   type Batch,
@@ -11,8 +11,10 @@ import {
   UnavailableError,
 } from '../../application/ports/index.js';
 import { readAll, translateError } from './client.js';
-import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
+
+/** Returns the events of a stored one; none if it is not to be delivered. */
+type Decode<Event> = (resolved: ResolvedEvent) => readonly Event[];
 
 const BATCH_SIZE = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
@@ -51,13 +53,17 @@ export async function findStartPosition(client: EventStoreDBClient, position: Po
  * Subscribes to the selected events after `from`. A server may drop a slow consumer at any time, so an end is
  * handled like an error: it reconnects at its position.
  */
-export function createSubscription(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
+export function createSubscription<Event>(
+  client: EventStoreDBClient,
+  decode: Decode<Event>,
+  logger: Logger,
+): Subscribe<Event> {
   return async function* follow({ from, signal, batchSize = BATCH_SIZE, ...selection }) {
     let position = from;
     let retryMs = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, codec, selection, position, batchSize, signal)) {
+        for await (const batch of connect(client, decode, selection, position, batchSize, signal)) {
           position = batch.position ?? position;
           retryMs = BACKOFF_MS.first;
           yield batch;
@@ -82,14 +88,14 @@ export function createSubscription(client: EventStoreDBClient, codec: Codec, log
 /** Whether it is a gRPC error: of the server, or a failed connection. */
 const isGrpcError = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
 
-async function* connect(
+async function* connect<Event>(
   client: EventStoreDBClient,
-  codec: Codec,
+  decode: Decode<Event>,
   selection: Selection,
   from: Position | 'start',
   batchSize: number,
   signal: AbortSignal,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<Batch<Event>> {
   let scanned: Position | undefined;
   let caughtUp = false;
   let failed: unknown;
@@ -128,7 +134,7 @@ async function* connect(
       // buffered.
       const checkpoint = scanned;
       const wasCaughtUp = caughtUp;
-      const batch = drain(subscription, codec, batchSize);
+      const batch = drain(subscription, decode, batchSize);
       const idle = batch.read < batchSize;
       const candidate = idle ? latestOf(batch.position, checkpoint) : batch.position;
       // A checkpoint may be older than the latest event; the position never moves back.
@@ -167,8 +173,8 @@ function filterOf(selection: Selection, checkpointReached: Checkpoint) {
 
 type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promise<void>;
 
-function drain(subscription: AllStreamSubscription, codec: Codec, batchSize: number) {
-  const events = [];
+function drain<Event>(subscription: AllStreamSubscription, decode: Decode<Event>, batchSize: number) {
+  const events: Event[] = [];
   let read = 0;
   let position: Position | undefined;
   while (read < batchSize) {
@@ -176,7 +182,7 @@ function drain(subscription: AllStreamSubscription, codec: Codec, batchSize: num
     if (resolved === null) break;
     read++;
     position = resolved.event?.position?.commit ?? position;
-    events.push(...codec.decode(resolved));
+    events.push(...decode(resolved));
   }
   return { events, read, position };
 }

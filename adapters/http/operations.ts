@@ -1,4 +1,5 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
+
 import type { Metrics } from '../platform/observability/metrics.js';
 import { equalsSecret } from './hardening/constant-time.js';
 import { isLocalHost } from './hardening/cross-site-guard.js';
@@ -28,11 +29,13 @@ export const operationsSignIn = ({ token }: OperationsAccess): string =>
     ? 'this machine only (set operations.token to allow others)'
     : 'this machine, or operations.token as bearer token';
 
+/** @param more Routes with the same access. */
 export function operationsRoutes(
   policy: ServicePolicy,
   status: NodeStatus,
   metrics: Metrics,
   access: OperationsAccess,
+  more: readonly Route[] = [],
 ): readonly Route[] {
   const admit = admitWith(access);
   const routes: readonly Route[] = [
@@ -85,6 +88,7 @@ export function operationsRoutes(
         return { status: 200, body: { projections } };
       },
     },
+    ...more,
   ];
   const guard = (route: Route): Route => ({
     ...route,

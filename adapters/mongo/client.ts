@@ -1,4 +1,4 @@
-/** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
+/** The connection to MongoDB: one client, three databases (read models, keys, transparency log). */
 import { type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { STORE_CALL_MS } from '../../application/concurrency/index.js';
 import { callServer, withCallPolicy } from './call-policy.js';
@@ -41,6 +41,8 @@ export async function connectMongo(url: string, database: string, withinMs = CON
     models,
     /** Encryption keys of subjects. A separate database, to be backed up apart from the log or not at all. */
     keys: withCallPolicy(client.db(`${database}_keys`, CONCERNS)),
+    /** The transparency log, which unlike read models cannot be rebuilt. */
+    audit: withCallPolicy(client.db(`${database}_audit`, CONCERNS)),
     ping: async () => {
       await admin.command({ ping: 1 });
     },

@@ -80,8 +80,8 @@ export interface EventLog {
 }
 
 /** Events in log order, and the position up to which the log was read. */
-export interface Batch {
-  readonly events: readonly RecordedEvent[];
+export interface Batch<Event = RecordedEvent> {
+  readonly events: readonly Event[];
   readonly position?: Position;
   /** The subscription has reached the head of the log; may be reported any number of times. */
   readonly caughtUp: boolean;
@@ -93,11 +93,11 @@ export type Selection =
   | { readonly service: string; readonly types: readonly string[] };
 
 /** Subscribes to events after a position, in log order; ends only by its signal. */
-export type Subscribe = (
+export type Subscribe<Event = RecordedEvent> = (
   options: Selection & {
     readonly from: Position | 'start';
     readonly signal: AbortSignal;
     /** Maximum events per batch, and read ahead of it; default 1000. */
     readonly batchSize?: number;
   },
-) => AsyncGenerator<Batch>;
+) => AsyncGenerator<Batch<Event>>;

@@ -26,6 +26,55 @@ export const commands: readonly Listed[] = [
   { name: 'replay', summary: 'Print the events of the log', load: async () => (await import('./replay.js')).replay },
   { name: 'at', summary: 'Show something as it was at a time', load: async () => (await import('./at.js')).at },
   {
+    name: 'audit',
+    summary: 'Prove that the log was not changed',
+    description:
+      'The transparency log is a Merkle tree over the event log with signed checkpoints (RFC 6962, C2SP tlog-tiles). Works on ' +
+      'the stores, with or without a running server.',
+    commands: [
+      {
+        name: 'head',
+        summary: 'Print the newest checkpoint',
+        load: async () => (await import('./audit/head.js')).head,
+      },
+      {
+        name: 'key',
+        summary: 'Print the key of the checkpoints',
+        load: async () => (await import('./audit/head.js')).key,
+      },
+      {
+        name: 'verify',
+        summary: 'Check the log, an export or a proof',
+        load: async () => (await import('./audit/verify.js')).verify,
+      },
+      {
+        name: 'prove',
+        summary: 'Print a proof that an event is in the log',
+        load: async () => (await import('./audit/prove.js')).prove,
+      },
+      {
+        name: 'consistency',
+        summary: 'Print a proof that the log extends an older checkpoint',
+        load: async () => (await import('./audit/prove.js')).consistency,
+      },
+      {
+        name: 'export',
+        summary: 'Write the transparency log as files',
+        load: async () => (await import('./audit/export.js')).exportAudit,
+      },
+      {
+        name: 'rotate',
+        summary: 'Put a new key in force',
+        load: async () => (await import('./audit/maintain.js')).rotate,
+      },
+      {
+        name: 'restart',
+        summary: 'Continue after the log was restored from a backup',
+        load: async () => (await import('./audit/maintain.js')).restart,
+      },
+    ],
+  },
+  {
     name: 'scavenge',
     summary: 'Remove deleted and expired events from the disk',
     load: async () => (await import('./scavenge.js')).scavenge,

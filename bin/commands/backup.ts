@@ -34,4 +34,4 @@ export const backup: CommandSpec = {
 };
 
 const CONFIGURED_SERVERS =
-  'back up configured servers with their own tools: the event store first, then MongoDB with both databases';
+  'back up configured servers with their own tools: the event store first, then MongoDB with all three databases';

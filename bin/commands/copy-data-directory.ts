@@ -10,10 +10,15 @@ import {
   writePrivateFile,
   writeStoreMark,
 } from '@annals/engines';
+import { connectEventStore } from '../../adapters/eventstore/client.js';
+import { readHeadPosition } from '../../adapters/eventstore/subscription.js';
 import { copyDirectoryStore } from '../../adapters/filesystem/copy-store.js';
+import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
+import { trimTransparencyLog } from '../../application/audit/index.js';
+import type { Position } from '../../application/ports/index.js';
 import { copyNodeName } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import { Failed } from './failure.js';
@@ -142,7 +147,7 @@ function readSecret(dataDir: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Rejects if the engines do not start on the copy. Marks read models that may be ahead of the log for a rebuild. */
+/** Rejects if the engines do not start on the copy. Marks read models that may be ahead of the log for a rebuild, and cuts the transparency log. */
 async function testCopy(dataDir: string, values: AnnalsValues, isBehindRows: boolean): Promise<void> {
   const logger = createCommandLogger(values);
   const engines = await startEngines({ dataDir, passing: true, logger });
@@ -154,10 +159,18 @@ async function testCopy(dataDir: string, values: AnnalsValues, isBehindRows: boo
       // Rows are written before their checkpoint, so it cannot tell whether they are ahead. A build with rows and
       // without a checkpoint is rebuilt; checkpoints of reactions (`reaction:…`) stay.
       for (const name of isBehindRows ? all.keys() : []) if (!name.includes(':')) await checkpoints.forget(name);
+      if (isBehindRows) await trimTransparencyLog(createTreeStore(mongo.audit), await headOf(engines.eventStoreUrl));
     } finally {
       await mongo.close();
     }
   } finally {
     await engines.stop();
   }
+}
+
+async function headOf(eventStoreUrl: string): Promise<Position> {
+  const client = connectEventStore(eventStoreUrl);
+  return readHeadPosition(client)
+    .then((head = 0n) => head)
+    .finally(() => client.dispose());
 }

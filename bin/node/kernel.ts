@@ -7,6 +7,7 @@ import { createPasswordHashing } from '../../adapters/crypto/scrypt.js';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createEventLog } from '../../adapters/eventstore/event-log.js';
+import { decodeStoredEvent } from '../../adapters/eventstore/stored-events.js';
 import { createSubscription, readHeadPosition } from '../../adapters/eventstore/subscription.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createCheckpoints, createWindows } from '../../adapters/mongo/coordination/checkpoints.js';
@@ -88,7 +89,7 @@ export async function createKernel(options: KernelOptions) {
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ queryTime: log.time, logger });
-  const follow = createSubscription(client, codec, logger);
+  const follow = createSubscription(client, codec.decode, logger);
   const decryptEvent = createEventDecryptor(throwingVault, undecryptable.onUndecryptable);
   const aggregates = createAggregateStore(log, decryptEvent);
   const served = createActiveBuilds();
@@ -141,6 +142,7 @@ export async function createKernel(options: KernelOptions) {
     log,
     clock,
     follow,
+    followStored: createSubscription(client, decodeStoredEvent, logger),
     keys,
     vault,
     decryptEvent,

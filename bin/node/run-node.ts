@@ -17,6 +17,8 @@ import {
   networkOf,
 } from '../../adapters/http/server/client-network.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
+import { auditRoutes } from '../../adapters/http/transparency-log.js';
+import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
@@ -26,13 +28,7 @@ import type { Step } from '../../adapters/platform/process/shutdown.js';
 import { RING_BYTES } from '../../adapters/realtime/relay/client-stream.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import type { Logger, Position } from '../../application/ports/index.js';
-import {
-  readResumeWindow,
-  runLiveFeed,
-  runPeriodically,
-  runReaction,
-  type WindowStart,
-} from '../../application/subscription/index.js';
+import { runLiveFeed, runPeriodically, runReaction } from '../../application/subscription/index.js';
 import {
   createBuildSwitch,
   groupsOf,
@@ -41,11 +37,13 @@ import {
   runProjector,
 } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
+import { runTransparencyLog } from './audit.js';
 import { createNodeCluster } from './cluster.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { nodeName, type Servers } from './locate-servers.js';
 import { createRelays } from './relays.js';
 import { release } from './release.js';
+import { readWindows } from './resume-windows.js';
 import { scheduledBackups } from './scheduled-backups.js';
 import { secretSource } from './secret.js';
 import type { RunningService, Service, ServiceContext } from './service.js';
@@ -140,6 +138,7 @@ export async function runNode(
     feed.stopped,
     ...relays.saveSnapshots(feed),
     ...(backups ? [runPeriodically({ ...backups, leases, logger, signal })] : []),
+    ...(values['audit.enabled'] ? [runTransparencyLog(kernel, values, logger, signal)] : []),
   ];
   onOpen('background', () => stopBackground(running, parts, subscriptions));
   // From here on reads on this node include everything the log held before its start.
@@ -176,12 +175,12 @@ export async function runNode(
   const { unreachedBy } = cluster;
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
-  const routes = operationsRoutes(policy, status, metrics, access);
+  const routes = operationsRoutes(policy, status, metrics, access, auditRoutes(createTreeStore(kernel.mongo.audit)));
   const operations = { policy, routes, signIn: operationsSignIn(access) };
-  await open(operations, values['operations.port'], { connections: operationsConnections(policy.service, metrics) });
-  const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
-  const ms = Math.round(performance.now());
-  startDetails.info({ engines, ...configuredServers(values), dataDir, node: kernel.node, ms }, 'ready');
+  const connections = operationsConnections(policy.service, metrics);
+  await open(operations, values['operations.port'], { connections });
+  const details = { engines: servers.kind, ...configuredServers(values), dataDir: resolve(values.dataDir) };
+  startDetails.info({ ...details, node: kernel.node, ms: Math.round(performance.now()) }, 'ready');
   return listeners;
 }
 
@@ -261,27 +260,6 @@ function start(
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],
   };
-}
-
-/** Reads from where the streams of each service can be resumed, as the last node stored it. */
-async function readWindows(
-  kernel: Kernel,
-  services: readonly Service[],
-  head: Position,
-): Promise<Map<string, WindowStart>> {
-  const windows = services.map(async ({ name, projections }) => {
-    const projected = await lowestCheckpoint(kernel, projections);
-    return [name, await readResumeWindow(kernel.windows, name, head, projected)] as const;
-  });
-  return new Map(await Promise.all(windows));
-}
-
-/** The lowest checkpoint of these read models; undefined while one of them has none and is still empty. */
-async function lowestCheckpoint({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
-  const reads = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
-  const positions = (await Promise.all(reads)).filter((each) => each !== undefined);
-  const [lowest] = positions.length < reads.length ? [] : positions.sort((a, b) => (a < b ? -1 : 1));
-  return lowest;
 }
 
 async function stopBackground(

@@ -294,6 +294,8 @@ describe('OpenAPI documents', function () {
       await operations.ask(method, path);
       await operations.ask(method, path, { headers: { forwarded: 'for=203.0.113.9' } });
     }
-    expect(operations.unseen()).to.deep.equal([]);
+    // Tiles exist once a checkpoint is signed, after a minute (transparency-log.test.ts).
+    const unseen = operations.unseen().filter((answer) => !/^GET \/audit\/.* 200$/.test(answer));
+    expect(unseen).to.deep.equal([]);
   });
 });

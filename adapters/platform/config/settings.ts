@@ -45,7 +45,7 @@ export const commonSettings = {
     pattern: '^[A-Za-z0-9_-]{1,38}$',
     form: '1 to 38 letters, digits, - or _',
     default: 'annals',
-    description: 'Database of the read models; the keys are stored in a second one with the suffix _keys',
+    description: 'Database of the read models; beside it are one with the suffix _keys and one with _audit',
   },
   'mesh.host': {
     ...listenAddress,
@@ -76,6 +76,18 @@ export const commonSettings = {
     enum: ['auto', 'json', 'pretty'],
     default: 'auto',
     description: 'auto is pretty on a terminal and json elsewhere',
+  },
+  'audit.enabled': {
+    type: 'boolean',
+    default: true,
+    description: 'Append every event to the transparency log, which proves that none was changed or removed',
+  },
+  'audit.name': {
+    type: 'string',
+    pattern: '^[^\\s+]{1,200}$',
+    form: 'up to 200 characters without spaces and +',
+    default: 'annals',
+    description: 'Name of the transparency log in its checkpoints, for example example.com/annals',
   },
   'backup.directory': {
     type: 'string',

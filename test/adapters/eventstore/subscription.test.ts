@@ -42,7 +42,7 @@ describe('a subscription to the log', () => {
   const follow = (options: { from?: bigint | 'start'; batchSize?: number } = {}) =>
     createSubscription(
       client,
-      codec,
+      codec.decode,
       logger,
     )({
       prefixes: ['toys.'],
@@ -246,7 +246,7 @@ describe('a subscription to the log', () => {
     expect(byStream.asked.filter.checkpointInterval).to.equal(32);
     const types = createSubscription(
       client,
-      codec,
+      codec.decode,
       logger,
     )({
       service: 'toys',

@@ -1,0 +1,31 @@
+/** Tiles of a transparency log as files, in the layout of C2SP `tlog-tiles`. */
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type ReadTile, type TileId, tilePath } from '../../application/audit/index.js';
+
+export const CHECKPOINT_FILE = 'checkpoint';
+
+/** Reads tiles of a directory; a full tile stands for a partial one. */
+export const createTileReader =
+  (directory: string): ReadTile =>
+  async (tile, width) =>
+    readIfExists(join(directory, tilePath(tile, width))) ?? readIfExists(join(directory, tilePath(tile)));
+
+export const hasFullTile = (directory: string, tile: TileId): boolean =>
+  statSync(join(directory, tilePath(tile)), { throwIfNoEntry: false }) !== undefined;
+
+export function writeTile(directory: string, tile: TileId, width: number, bytes: Uint8Array): void {
+  const path = join(directory, tilePath(tile, width));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes);
+}
+
+function readIfExists(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR'].includes(String(error.code)))
+      return undefined;
+    throw error;
+  }
+}

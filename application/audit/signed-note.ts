@@ -1,0 +1,107 @@
+/** Signed notes of C2SP `signed-note` with Ed25519: a text and the signatures of named keys. */
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+
+/** Type of a signature: of a log, or of a witness with a time (`tlog-cosignature`). */
+const ED25519 = 0x01;
+const COSIGNATURE = 0x04;
+
+const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+const DASH = '—';
+const KEY_NAME = /^[^\s+\p{Cc}]+$/u;
+const VERIFIER = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u;
+const SIGNATURE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
+const MAX_SIGNATURES = 64;
+
+export interface Verifier {
+  readonly name: string;
+  /** `name+hash+base64`. */
+  readonly line: string;
+  readonly type: typeof ED25519 | typeof COSIGNATURE;
+  readonly id: Buffer;
+  readonly key: KeyObject;
+}
+
+export interface Signer {
+  readonly verifier: Verifier;
+  /** Returns the line of the signature, with its newline. */
+  sign(text: string): string;
+}
+
+export const isKeyName = (name: string): boolean => KEY_NAME.test(name);
+
+function verifierOf(name: string, type: Verifier['type'], raw: Buffer): Verifier {
+  const typed = Buffer.concat([Buffer.of(type), raw]);
+  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed]), 'buffer').subarray(0, 4);
+  const key = createPublicKey({ key: Buffer.concat([PUBLIC_KEY_PREFIX, raw]), format: 'der', type: 'spki' });
+  return { name, line: `${name}+${id.toString('hex')}+${typed.toString('base64')}`, type, id, key };
+}
+
+/** Parses a verifier key line, of a log or of a witness; undefined if it is not one. */
+export function parseVerifier(line: string): Verifier | undefined {
+  const [, name, id, typed] = VERIFIER.exec(line.trim()) ?? [];
+  if (name === undefined || typed === undefined) return undefined;
+  const bytes = Buffer.from(typed, 'base64');
+  const type = bytes[0];
+  if (bytes.length !== 33 || (type !== ED25519 && type !== COSIGNATURE)) return undefined;
+  const verifier = verifierOf(name, type, bytes.subarray(1));
+  return verifier.id.toString('hex') === id ? verifier : undefined;
+}
+
+/** @param seed 32 bytes, the private key of RFC 8032. */
+export function createSigner(name: string, seed: Buffer): Signer {
+  if (!isKeyName(name)) throw new TypeError(`${name} cannot name a key`);
+  const key = createPrivateKey({ key: Buffer.concat([PRIVATE_KEY_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  const raw = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length);
+  const verifier = verifierOf(name, ED25519, raw);
+  return {
+    verifier,
+    sign(text) {
+      const signature = Buffer.concat([verifier.id, sign(null, Buffer.from(text), key)]);
+      return `${DASH} ${name} ${signature.toString('base64')}\n`;
+    },
+  };
+}
+
+/** @param text Ends with a newline. */
+export const signNote = (text: string, signers: readonly Signer[]): string =>
+  `${text}\n${signers.map((signer) => signer.sign(text)).join('')}`;
+
+export interface Note {
+  /** With its final newline. */
+  readonly text: string;
+  readonly signatures: readonly { readonly line: string; readonly name: string; readonly bytes: Buffer }[];
+}
+
+/** Splits a note without verifying it; undefined if it is malformed. */
+export function parseNote(note: string): Note | undefined {
+  const end = note.lastIndexOf('\n\n');
+  if (end < 0 || !note.endsWith('\n')) return undefined;
+  const lines = note.slice(end + 2, -1).split('\n');
+  const signatures = lines.flatMap((line) => {
+    const [, name, encoded] = SIGNATURE.exec(line) ?? [];
+    return name === undefined || encoded === undefined ? [] : [{ line, name, bytes: Buffer.from(encoded, 'base64') }];
+  });
+  if (signatures.length !== lines.length || lines.length > MAX_SIGNATURES) return undefined;
+  return { text: note.slice(0, end + 1), signatures };
+}
+
+/** The verifiers whose valid signatures a note has. None if a signature of one of them is invalid. */
+export function verifiedBy({ text, signatures }: Note, verifiers: readonly Verifier[]): readonly Verifier[] {
+  const verified: Verifier[] = [];
+  for (const { name, bytes } of signatures) {
+    const verifier = verifiers.find((each) => each.name === name && each.id.equals(bytes.subarray(0, 4)));
+    if (!verifier) continue;
+    if (!isValid(verifier, text, bytes.subarray(4))) return [];
+    verified.push(verifier);
+  }
+  return verified;
+}
+
+function isValid({ type, key }: Verifier, text: string, signature: Buffer): boolean {
+  if (type === ED25519) return verify(null, Buffer.from(text), key, signature);
+  if (signature.length !== 72) return false;
+  const signed = `cosignature/v1\ntime ${signature.readBigUInt64BE()}\n${text}`;
+  return verify(null, Buffer.from(signed), key, signature.subarray(8));
+}

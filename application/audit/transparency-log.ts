@@ -1,0 +1,212 @@
+/**
+ * The transparency log: a transparency log over the event log. Every event becomes an entry of a Merkle tree, whose root is signed
+ * every 1,000 events or minute (docs/guide/audit.md).
+ */
+import { sleep } from '../concurrency/index.js';
+import type { Logger, Position, Subscribe } from '../ports/index.js';
+import type { LeaderTask } from '../subscription/index.js';
+import { signCheckpoint } from './checkpoint.js';
+import { encodeAuditEntry, eventEntry, parseAuditEntry, positionOf, type StoredEvent } from './log-entry.js';
+import { rootOf } from './merkle-tree.js';
+import type { Signer } from './signed-note.js';
+import {
+  createTileWriter,
+  decodeBundle,
+  encodeEntry,
+  MissingTileError,
+  splitHashes,
+  TILE_WIDTH,
+  type TileId,
+} from './tiles.js';
+import type { TreeHead, TreeStore } from './tree-store.js';
+
+/** Events and ms after which a checkpoint is signed. */
+const CHECKPOINT_EVENTS = 1000;
+const CHECKPOINT_MS = 60_000;
+
+export interface AuditPorts {
+  readonly store: TreeStore;
+  readonly followStored: Subscribe<StoredEvent>;
+  /** Id of the event at a position; undefined if there is none. `head`: position of the last event of the log. */
+  readonly eventAt: (position: Position) => Promise<{ readonly id?: string | undefined; readonly head: Position }>;
+  /** The signer of the key with this number, created at its first use. */
+  readonly signer: (keyNumber: number) => Promise<Signer>;
+  /** Prefixes of the streams in the log. */
+  readonly prefixes: readonly string[];
+  readonly logger: Logger;
+}
+
+/** The log does not hold what the transparency log has covered. */
+export class LogMismatchError extends Error {
+  override readonly name = 'LogMismatchError';
+}
+
+/** Ms until a log that does not match is looked at again. */
+const MISMATCH_MS = 600_000;
+
+const MISMATCH =
+  'the event log does not contain the last event of the transparency log, as after restoring a backup; no checkpoints are ' +
+  'signed until "annals audit restart" records that';
+
+/** Opens the transparency log for appending; for one process at a time. Rejects with `LogMismatchError`. */
+async function openTransparencyLog(ports: AuditPorts) {
+  const head = await ports.store.head();
+  if (head && head.position > 0n) {
+    const at = await ports.eventAt(head.position);
+    const last = await lastEvent(ports.store, head);
+    if (at.head < head.position || (at.id !== undefined && last !== undefined && at.id !== last))
+      throw new LogMismatchError(MISMATCH);
+  }
+  return openUnchecked(ports);
+}
+
+async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
+  let head = await store.head();
+  const writer = createTileWriter(head && (await readOpenTiles(store, head.size)));
+
+  return {
+    get position() {
+      return head?.position ?? 0n;
+    },
+    /**
+     * Adds events after the position, and signs a checkpoint.
+     *
+     * @param restart First record that the log continues from this position.
+     */
+    async append(events: readonly StoredEvent[], restart?: Position): Promise<void> {
+      // Another process may have put another key in force.
+      const keyNumber = (await store.head())?.keyNumber ?? 1;
+      const signer = await signerOf(keyNumber);
+      const signers = [signer];
+      const key = signer.verifier.line;
+      if (head?.key !== key) {
+        writer.append(encodeAuditEntry({ key }));
+        // Whoever trusts the previous key can trust this one.
+        if (head && keyNumber > 1) signers.push(await signerOf(keyNumber - 1));
+      } else if (events.length === 0 && restart === undefined && head.checkpoint !== undefined) return;
+      const restarts = [...(head?.restarts ?? [])];
+      if (restart !== undefined) {
+        restarts.push({ index: writer.size, position: restart });
+        writer.append(encodeAuditEntry({ restart: String(restart) }));
+      }
+      for (const event of events) writer.append(encodeAuditEntry(eventEntry(event)));
+      const { size } = writer;
+      const root = await rootOf(size, writer.edge());
+      const next: TreeHead = {
+        size,
+        position: events.at(-1)?.position ?? restart ?? head?.position ?? 0n,
+        checkpoint: signCheckpoint({ origin: signer.verifier.name, size, root }, signers),
+        key,
+        keyNumber,
+        restarts,
+      };
+      const tiles = writer.takeTiles();
+      await store.append(
+        tiles.map((tile) => (tile.level === 'entries' ? { ...tile, first: firstPosition(tile.bytes) } : tile)),
+        next,
+      );
+      head = next;
+    },
+  };
+}
+
+/** Appends events as they are written. A task for the leader. */
+export const auditTask =
+  (ports: AuditPorts): LeaderTask =>
+  async (lease, stop) => {
+    const log = await openTransparencyLog(ports).catch((error) => {
+      if (!(error instanceof LogMismatchError)) throw error;
+      ports.logger.error({}, error.message);
+    });
+    if (!log) return sleep(MISMATCH_MS, stop);
+    const batches = ports.followStored({ prefixes: ports.prefixes, from: startOf(log.position), signal: stop });
+    let next = batches.next();
+    let pending: StoredEvent[] = [];
+    let due: Promise<void> | undefined;
+    for (;;) {
+      const batch = await Promise.race([next, ...(due ? [due] : [])]);
+      if (stop.aborted) break;
+      if (batch) {
+        if (batch.done) break;
+        pending.push(...batch.value.events);
+        if (pending.length > 0) due ??= sleep(CHECKPOINT_MS, stop);
+        next = batches.next();
+        if (pending.length < CHECKPOINT_EVENTS) continue;
+      }
+      lease.assertHeld();
+      await log.append(pending);
+      pending = [];
+      due = undefined;
+    }
+    await batches.return(undefined);
+  };
+
+/** Appends all events of the log. For a process that holds the lease. */
+export async function catchUpTransparencyLog(ports: AuditPorts, stop: AbortSignal): Promise<void> {
+  const log = await openTransparencyLog(ports);
+  const batches = ports.followStored({ prefixes: ports.prefixes, from: startOf(log.position), signal: stop });
+  for await (const { events, caughtUp } of batches) {
+    if (events.length > 0 || caughtUp) await log.append(events);
+    if (caughtUp) return;
+  }
+}
+
+/** Records that the log was restored and continues after `position`. For a process that holds the lease. */
+export async function restartTransparencyLog(ports: AuditPorts, position: Position): Promise<void> {
+  const log = await openUnchecked(ports);
+  await log.append([], position);
+}
+
+/** Cuts the transparency log of a copy to a shorter log, whose last event has this position. */
+export async function trimTransparencyLog(store: TreeStore, head: Position): Promise<void> {
+  const { position = 0n, size = 0 } = (await store.head()) ?? {};
+  if (position <= head) return;
+  const index = (await store.findBundle(head)) ?? 0;
+  const bundle = (await store.readTile({ level: 'entries', index }, 0)) ?? Buffer.alloc(0);
+  const entries = (decodeBundle(bundle) ?? []).map(parseAuditEntry);
+  // The first entry may be that of the key, which has no position.
+  const kept = entries.findIndex((entry) => entry && 'position' in entry && BigInt(entry.position) > head);
+  const last = entries.slice(0, kept < 0 ? undefined : kept).findLast((entry) => entry && 'position' in entry);
+  const newSize = Math.min(size, index * TILE_WIDTH + (kept < 0 ? entries.length : kept));
+  await store.truncate(newSize, (last && positionOf(last)) ?? 0n);
+}
+
+const startOf = (position: Position) => (position === 0n ? 'start' : position);
+
+async function readOpenTiles(store: TreeStore, size: number) {
+  const read = async (tile: TileId, width: number) => {
+    const bytes = width === 0 ? Buffer.alloc(0) : await store.readTile(tile, width);
+    if (!bytes) throw new MissingTileError(tile);
+    return bytes;
+  };
+  const entries = size % TILE_WIDTH;
+  const open = await read({ level: 'entries', index: Math.floor(size / TILE_WIDTH) }, entries);
+  const bundle = decodeBundle(open)?.slice(0, entries).map(encodeEntry);
+  if (bundle?.length !== entries)
+    throw new MissingTileError({ level: 'entries', index: Math.floor(size / TILE_WIDTH) });
+  const levels = [];
+  for (let level = 0; TILE_WIDTH ** level <= size; level++) {
+    const width = Math.floor(size / TILE_WIDTH ** level) % TILE_WIDTH;
+    const bytes = await read({ level, index: Math.floor(size / TILE_WIDTH ** (level + 1)) }, width);
+    levels.push(splitHashes(bytes).slice(0, width));
+  }
+  return { size, bundle, levels };
+}
+
+/** Id of the event of the last entry, if it is that of an event. */
+async function lastEvent(store: TreeStore, { size }: TreeHead): Promise<string | undefined> {
+  const index = Math.floor((size - 1) / TILE_WIDTH);
+  const bundle = await store.readTile({ level: 'entries', index }, size - index * TILE_WIDTH);
+  const line = bundle && decodeBundle(bundle)?.[size - 1 - index * TILE_WIDTH];
+  const entry = line && parseAuditEntry(line);
+  return entry && 'position' in entry ? entry.id : undefined;
+}
+
+function firstPosition(bundle: Buffer): Position | undefined {
+  for (const line of decodeBundle(bundle) ?? []) {
+    const entry = parseAuditEntry(line);
+    const position = entry && positionOf(entry);
+    if (position !== undefined) return position;
+  }
+  return undefined;
+}

@@ -1,0 +1,69 @@
+/** `annals audit rotate` and `annals audit restart`: a new key, and a log that was restored from a backup. */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  catchUpTransparencyLog,
+  compareLog,
+  Difference,
+  parseCheckpoint,
+  restartTransparencyLog,
+  verifyTree,
+} from '../../../application/audit/index.js';
+import type { Position } from '../../../application/ports/index.js';
+import { auditPorts } from '../../node/audit.js';
+import type { Call, CommandSpec } from '../command.js';
+import { Failed } from '../failure.js';
+import { withKernel } from '../stores.js';
+import { auditSettings, runAlone, withTransparencyLog } from './transparency-log.js';
+
+export const rotate: CommandSpec = {
+  description:
+    'Puts a new key in force for the next checkpoint. The key becomes an entry of the log, and the checkpoint with ' +
+    'that entry is signed with both keys, so that whoever trusts the old key can trust the new one.',
+  examples: [['audit rotate', '']],
+  reads: auditSettings,
+  run: ({ config: { values } }: Call) =>
+    withTransparencyLog(values, async ({ ports, head }) => {
+      await ports.store.nextKey();
+      const { verifier } = await ports.signer(head.keyNumber + 1);
+      process.stdout.write(`${verifier.line}\nsigns from the next checkpoint on\n`);
+      return 0;
+    }),
+};
+
+export const restart: CommandSpec = {
+  description:
+    'After the event log was restored from a backup: records that events which the transparency log has seen are lost, and ' +
+    'continues after the last event that both have. The entries of the lost events stay. Stop all servers before.',
+  examples: [['audit restart', '']],
+  reads: auditSettings,
+  run: ({ config: { values } }: Call) =>
+    withKernel(values, async ({ kernel, logger }) => {
+      const ports = auditPorts(kernel, values, logger);
+      const task = async (_: unknown, stop: AbortSignal) => {
+        const head = await ports.store.head();
+        if (head?.checkpoint === undefined) throw new Failed('there is no transparency log to restart');
+        let last: Position = 0n;
+        const log = ports.followStored({ prefixes: ports.prefixes, from: 'start', signal: stop });
+        const entries = verifyTree(parseCheckpoint(head.checkpoint)!, ports.store.readTile);
+        const onMatch = (position: Position) => {
+          last = position;
+        };
+        // The first difference ends the comparison.
+        await compareLog(entries, log, { ...head, onMatch }).catch((error) => {
+          if (!(error instanceof Difference)) throw error;
+        });
+        await restartTransparencyLog(ports, last);
+        await catchUpTransparencyLog(ports, stop);
+        process.stdout.write(`the transparency log continues after position ${last}\n`);
+      };
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (await runAlone(kernel, task)) return 0;
+        await delay(RETRY_MS);
+      }
+      throw new Failed('a server is appending to the transparency log; stop all servers first');
+    }),
+};
+
+/** Until the lease of a killed server expires. */
+const ATTEMPTS = 12;
+const RETRY_MS = 500;
