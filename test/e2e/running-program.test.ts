@@ -7,6 +7,7 @@ import { lockDirectory } from '@annals/engines/internal/supervisor/directory-loc
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
+import { Examined } from '../support/openapi-check.js';
 import { call, createRoom, joinRoom, settledState } from '../support/room-client.js';
 import { ANNALS, type Ended, run, type Server, startServer } from '../support/server-process.js';
 
@@ -49,6 +50,17 @@ describe('the running program', function () {
     for (const server of running) await server.stop('SIGKILL');
     for (const { remove } of [directory, other]) remove();
     expect(code, 'of the first, after all that').to.equal(0);
+  });
+
+  it('answers malformed requests to the operations port as its OpenAPI document says', async () => {
+    const operations = await Examined.at(first.urls.operations);
+    await operations.storm((path) => path, { host: 'evil.example' });
+    for (const [path, method] of operations.operations) {
+      await operations.ask(method, path);
+      await operations.ask(method, path, { headers: { forwarded: 'for=203.0.113.9' } });
+    }
+    // Tiles exist once a checkpoint is signed, after a minute (transparency-log.test.ts).
+    expect(operations.unseen().filter((answer) => !/ \/audit\/.* 200$/.test(answer))).to.deep.equal([]);
   });
 
   it('shares its engines with a second node, which shows the same data', async () => {

@@ -69,6 +69,11 @@ export class Examined {
     return answer;
   }
 
+  /** Asks for the state of a thing at a time, by default now. */
+  askAt(at: string, thing: string, time = new Date().toISOString()): Promise<RawAnswer> {
+    return this.ask('GET', at, { target: `${at}?${new URLSearchParams({ time, thing })}` });
+  }
+
   private hold(name: string, operation: Operation | undefined, answer: RawAnswer, at: string, method: string) {
     const { status, headers, text } = answer;
     const seen = this.seen.get(name) ?? new Set();
