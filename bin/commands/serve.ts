@@ -1,6 +1,8 @@
 /** `annals serve`: runs services; the rest of the program loads while the engines start. */
 import { Argument } from 'commander';
+import { recentErrorsRoute } from '../../adapters/http/recent-errors.js';
 import { createLogger, isPretty, startLogger } from '../../adapters/platform/observability/logger.js';
+import { createRecentErrors } from '../../adapters/platform/observability/recent-errors.js';
 import { limitHeapGrowth } from '../../adapters/platform/process/gc-tuning.js';
 import { installShutdown, once, type Step, undoStart } from '../../adapters/platform/process/shutdown.js';
 import { findServers } from '../node/locate-servers.js';
@@ -23,7 +25,8 @@ export const serve: CommandSpec = {
   reads: (args) => settingsServing(selectServices(args.filter((each) => !each.startsWith('-')))),
   async run({ config: { values }, args }: Call) {
     const { 'log.level': level, 'log.format': format } = values;
-    const logger = createLogger({ level, format });
+    const recentErrors = createRecentErrors();
+    const logger = createLogger({ level, format, recentErrors });
     // Closers, the last opened first. A signal may arrive during the start.
     const closers: Step[] = [];
     const onOpen = (name: string, run: Step['run']) => closers.unshift(once({ name, run }));
@@ -49,7 +52,7 @@ export const serve: CommandSpec = {
         import('../node/run-node.js'),
         loadServices(selectServices(args)),
       ]);
-      const listeners = await runNode(services, values, servers, logger, onOpen);
+      const listeners = await runNode(services, values, servers, logger, onOpen, [recentErrorsRoute(recentErrors)]);
       if (isPretty(format) && ['debug', 'info'].includes(level))
         process.stdout.write(startTable(listeners, servers.kind, values.dataDir, performance.now()));
       limitHeapGrowth();

@@ -17,6 +17,7 @@ import {
   networkOf,
 } from '../../adapters/http/server/client-network.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
+import type { Route } from '../../adapters/http/server/route.js';
 import { auditRoutes } from '../../adapters/http/transparency-log.js';
 import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
@@ -60,6 +61,7 @@ export async function runNode(
   servers: Servers,
   processLogger: Logger,
   onOpen: (name: string, close: Step['run']) => void,
+  processRoutes: readonly Route[] = [],
 ): Promise<readonly Listener[]> {
   tuneNextTick();
   const metrics = createMetrics();
@@ -175,7 +177,10 @@ export async function runNode(
   const { unreachedBy } = cluster;
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
-  const routes = operationsRoutes(policy, status, metrics, access, auditRoutes(createTreeStore(kernel.mongo.audit)));
+  const routes = operationsRoutes(policy, status, metrics, access, [
+    ...auditRoutes(createTreeStore(kernel.mongo.audit)),
+    ...processRoutes,
+  ]);
   const operations = { policy, routes, signIn: operationsSignIn(access) };
   const connections = operationsConnections(policy.service, metrics);
   await open(operations, values['operations.port'], { connections });

@@ -2,10 +2,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
+import { recentErrorsRoute } from '../../adapters/http/recent-errors.js';
 import { createRateLimit } from '../../adapters/http/server/client-network.js';
 import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
 import type { Route } from '../../adapters/http/server/route.js';
+import { createLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
+import { createRecentErrors } from '../../adapters/platform/observability/recent-errors.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy-http-service.js';
 
 describe('OpenAPI document', () => {
@@ -103,10 +106,10 @@ describe('operations port', () => {
       projections: async () => [projection],
     };
     const metrics = createMetrics();
-    const routes = operationsRoutes(policy, status, metrics, {
-      host: '127.0.0.1',
-      token: 'operations-token-1',
-    });
+    const recentErrors = createRecentErrors();
+    createLogger({ level: 'info', format: 'json', to: { write() {} }, recentErrors }).warn({}, 'a store is slow');
+    const access = { host: '127.0.0.1', token: 'operations-token-1' };
+    const routes = operationsRoutes(policy, status, metrics, access, [recentErrorsRoute(recentErrors)]);
     local = await serveToys(routes, policy);
     behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
     metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });
@@ -163,8 +166,13 @@ describe('operations port', () => {
     expect(json.projections).to.deep.equal([{ ...projection, position: '9007199254740993', lag: '7' }]);
   });
 
+  it('lists the last warnings and errors of the process', async () => {
+    const { json } = await local.ask('/errors');
+    expect(json.errors).to.containSubset([{ level: 'warn', message: 'a store is slow' }]);
+  });
+
   it('requires the token from other machines', async () => {
-    for (const path of ['/health/live', '/health/ready', '/metrics', '/projections', '/openapi.json']) {
+    for (const path of ['/health/live', '/health/ready', '/metrics', '/projections', '/errors', '/openapi.json']) {
       expect((await behindProxy.ask(path)).status, path).to.equal(401);
       const wrong = await behindProxy.ask(path, { headers: { Authorization: 'Bearer operations-token-2' } });
       expect(wrong.status, path).to.equal(401);

@@ -3,6 +3,7 @@ import picocolors from 'picocolors';
 import { type DestinationStream, pino } from 'pino';
 import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { MASK, maskCredentials } from '../config/mask.js';
+import type { RecentErrors } from './recent-errors.js';
 import { escapeControls } from './safe-text.js';
 
 export interface LoggerOptions {
@@ -13,6 +14,8 @@ export interface LoggerOptions {
   readonly fields?: { readonly [name: string]: string };
   /** Default: standard output. */
   readonly to?: Output;
+  /** Receives every line too, as JSON. */
+  readonly recentErrors?: Pick<RecentErrors, 'write'>;
 }
 
 /** `writableLength`: buffered bytes the reader has not taken yet. */
@@ -41,8 +44,13 @@ export const startLogger = (logger: Logger, format: LoggerOptions['format']): Lo
       }
     : logger;
 
-export function createLogger({ level, format, fields = {}, to }: LoggerOptions): Logger {
+export function createLogger({ level, format, fields = {}, to, recentErrors }: LoggerOptions): Logger {
   const stream = dropWhenFull(to ?? process.stdout, (lines) => logger.warn({ lines }, LINES_DROPPED));
+  const pretty = isPretty(format, to);
+  const write = (line: string) => {
+    recentErrors?.write(line);
+    stream.write(pretty ? prettyLine(line) : line);
+  };
   const logger = pino(
     {
       level,
@@ -55,7 +63,7 @@ export function createLogger({ level, format, fields = {}, to }: LoggerOptions):
         censor: MASK,
       },
     },
-    isPretty(format, to) ? { write: (line) => stream.write(prettyLine(line)) } : stream,
+    { write },
   );
   return logger;
 }
