@@ -6,7 +6,7 @@ import type { Request, Route } from './server/route.js';
 /** Path elements of a tile's index and width; three of the index are enough for 256 thousand million entries. */
 const PATHS = ['/:a', '/:a/:b', '/:a/:b/:c', '/:a/:b/:c/:d'];
 
-const IMMUTABLE = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'private, max-age=31536000, immutable';
 const NOT_FOUND = problem(404, 'Not found');
 
 export function auditRoutes(store: TreeStore): readonly Route[] {

@@ -57,14 +57,16 @@ export const eventEntry = (event: StoredEvent): EventEntry => ({
   metadata: sha256(event.metadata),
 });
 
+const POSITION = /^\d{1,19}$/;
+
 /** Parses an entry; undefined if it is none of these. */
 export function parseAuditEntry(line: Buffer): AuditEntry | undefined {
   try {
     const entry: Partial<EventEntry & KeyEntry & RestartEntry> = JSON.parse(line.toString());
-    const known = [entry.position, entry.key, entry.restart].filter((each) => typeof each === 'string');
-    return known.length === 1 && !Number.isNaN(Number(entry.position ?? entry.restart ?? 0))
-      ? (entry as AuditEntry)
-      : undefined;
+    const { position, key, restart } = entry;
+    const known = [position, key, restart].filter((each) => typeof each === 'string');
+    const isPlaced = POSITION.test(position ?? restart ?? '0');
+    return known.length === 1 && isPlaced ? (entry as AuditEntry) : undefined;
   } catch {
     return undefined;
   }

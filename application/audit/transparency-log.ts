@@ -6,7 +6,14 @@ import { sleep } from '../concurrency/index.js';
 import type { Logger, Position, Subscribe } from '../ports/index.js';
 import type { LeaderTask } from '../subscription/index.js';
 import { signCheckpoint } from './checkpoint.js';
-import { encodeAuditEntry, eventEntry, parseAuditEntry, positionOf, type StoredEvent } from './log-entry.js';
+import {
+  type EventEntry,
+  encodeAuditEntry,
+  eventEntry,
+  parseAuditEntry,
+  positionOf,
+  type StoredEvent,
+} from './log-entry.js';
 import { rootOf } from './merkle-tree.js';
 import type { Signer } from './signed-note.js';
 import {
@@ -69,11 +76,11 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
       return head?.position ?? 0n;
     },
     /**
-     * Adds events after the position, and signs a checkpoint.
+     * Adds entries of events after the position, and signs a checkpoint.
      *
      * @param restart First record that the log continues from this position.
      */
-    async append(events: readonly StoredEvent[], restart?: Position): Promise<void> {
+    async append(entries: readonly EventEntry[], restart?: Position): Promise<void> {
       // Another process may have put another key in force.
       const keyNumber = (await store.head())?.keyNumber ?? 1;
       const signer = await signerOf(keyNumber);
@@ -83,18 +90,19 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
         writer.append(encodeAuditEntry({ key }));
         // Whoever trusts the previous key can trust this one.
         if (head && keyNumber > 1) signers.push(await signerOf(keyNumber - 1));
-      } else if (events.length === 0 && restart === undefined && head.checkpoint !== undefined) return;
+      } else if (entries.length === 0 && restart === undefined && head.checkpoint !== undefined) return;
       const restarts = [...(head?.restarts ?? [])];
       if (restart !== undefined) {
         restarts.push({ index: writer.size, position: restart });
         writer.append(encodeAuditEntry({ restart: String(restart) }));
       }
-      for (const event of events) writer.append(encodeAuditEntry(eventEntry(event)));
+      for (const entry of entries) writer.append(encodeAuditEntry(entry));
       const { size } = writer;
       const root = await rootOf(size, writer.edge());
+      const last = entries.at(-1);
       const next: TreeHead = {
         size,
-        position: events.at(-1)?.position ?? restart ?? head?.position ?? 0n,
+        position: last ? BigInt(last.position) : (restart ?? head?.position ?? 0n),
         checkpoint: signCheckpoint({ origin: signer.verifier.name, size, root }, signers),
         key,
         keyNumber,
@@ -112,41 +120,46 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
 
 /** Appends events as they are written. A task for the leader. */
 export const auditTask =
-  (ports: AuditPorts): LeaderTask =>
+  (ports: AuditPorts, wait: typeof sleep = sleep): LeaderTask =>
   async (lease, stop) => {
     const log = await openTransparencyLog(ports).catch((error) => {
       if (!(error instanceof LogMismatchError)) throw error;
       ports.logger.error({}, error.message);
     });
-    if (!log) return sleep(MISMATCH_MS, stop);
-    const batches = ports.followStored({ prefixes: ports.prefixes, from: startOf(log.position), signal: stop });
-    let next = batches.next();
-    let pending: StoredEvent[] = [];
-    let due: Promise<void> | undefined;
-    for (;;) {
-      const batch = await Promise.race([next, ...(due ? [due] : [])]);
-      if (stop.aborted) break;
-      if (batch) {
-        if (batch.done) break;
-        pending.push(...batch.value.events);
-        if (pending.length > 0) due ??= sleep(CHECKPOINT_MS, stop);
-        next = batches.next();
-        if (pending.length < CHECKPOINT_EVENTS) continue;
+    if (!log) return wait(MISMATCH_MS, stop);
+    const batches = followFrom(ports, log.position, stop);
+    try {
+      let next = batches.next();
+      // Entries, as they are smaller than events.
+      let pending: EventEntry[] = [];
+      let due: Promise<void> | undefined;
+      for (;;) {
+        const batch = await Promise.race([next, ...(due ? [due] : [])]);
+        if (stop.aborted) return;
+        if (batch) {
+          if (batch.done) return;
+          pending.push(...batch.value.events.map(eventEntry));
+          if (pending.length > 0) due ??= wait(CHECKPOINT_MS, stop);
+          next = batches.next();
+          if (pending.length < CHECKPOINT_EVENTS) continue;
+        }
+        lease.assertHeld();
+        await log.append(pending);
+        pending = [];
+        due = undefined;
       }
-      lease.assertHeld();
-      await log.append(pending);
-      pending = [];
-      due = undefined;
+    } finally {
+      // Not awaited: it ends with the next batch, or with the lease.
+      batches.return(undefined).catch(() => {});
     }
-    await batches.return(undefined);
   };
 
 /** Appends all events of the log. For a process that holds the lease. */
 export async function catchUpTransparencyLog(ports: AuditPorts, stop: AbortSignal): Promise<void> {
   const log = await openTransparencyLog(ports);
-  const batches = ports.followStored({ prefixes: ports.prefixes, from: startOf(log.position), signal: stop });
+  const batches = followFrom(ports, log.position, stop);
   for await (const { events, caughtUp } of batches) {
-    if (events.length > 0 || caughtUp) await log.append(events);
+    if (events.length > 0 || caughtUp) await log.append(events.map(eventEntry));
     if (caughtUp) return;
   }
 }
@@ -171,7 +184,11 @@ export async function trimTransparencyLog(store: TreeStore, head: Position): Pro
   await store.truncate(newSize, (last && positionOf(last)) ?? 0n);
 }
 
-const startOf = (position: Position) => (position === 0n ? 'start' : position);
+/** Events per batch: more would hold the event loop for longer while they are hashed. */
+const BATCH_SIZE = 250;
+
+const followFrom = ({ followStored, prefixes }: AuditPorts, position: Position, signal: AbortSignal) =>
+  followStored({ prefixes, from: position === 0n ? 'start' : position, signal, batchSize: BATCH_SIZE });
 
 async function readOpenTiles(store: TreeStore, size: number) {
   const read = async (tile: TileId, width: number) => {
