@@ -30,13 +30,14 @@ export function decodeStoredEvent({ event }: ResolvedEvent): readonly StoredEven
 const contentOf = (content: unknown): string | Uint8Array =>
   content instanceof Uint8Array ? content : content === undefined ? '' : JSON.stringify(content);
 
-/** Returns the id of the event at a position, if there is one, and the position of the last event of the log. */
+/** Returns the event at a position, if there is one, and the position of the last event of the log. */
 export const createEventLookup = (client: EventStoreDBClient) => async (position: Position) => {
   const head = (await readHeadPosition(client)) ?? 0n;
   if (position > head) return { head };
   const fromPosition = { commit: position, prepare: position };
   const [found] = await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
-  return { head, id: found?.event?.position?.commit === position ? found.event.id : undefined };
+  const [event] = found ? decodeStoredEvent(found) : [];
+  return { head, event: event?.position === position ? event : undefined };
 };
 
 /** Whether a stream has a rule that removes its events: a number of them, an age or a first revision. */

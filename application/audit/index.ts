@@ -11,6 +11,7 @@ export {
 } from './checkpoint.js';
 export { type AuditEntry, eventEntry, parseAuditEntry, type StoredEvent } from './log-entry.js';
 export { consistencyProof, inclusionProof, rootOf, verifyConsistency } from './merkle-tree.js';
+export { formatReceipt, type Receipt, verifyReceipt } from './receipt.js';
 export { NoSuchStream, type ReplayFilter, replay } from './replay.js';
 export { createSigner, isKeyName, parseVerifier, type Signer, type Verifier } from './signed-note.js';
 export {

@@ -34,8 +34,10 @@ const CHECKPOINT_MS = 60_000;
 export interface AuditPorts {
   readonly store: TreeStore;
   readonly followStored: Subscribe<StoredEvent>;
-  /** Id of the event at a position; undefined if there is none. `head`: position of the last event of the log. */
-  readonly eventAt: (position: Position) => Promise<{ readonly id?: string | undefined; readonly head: Position }>;
+  /** The event at a position, if there is one. `head`: position of the last event of the log. */
+  readonly eventAt: (
+    position: Position,
+  ) => Promise<{ readonly event?: StoredEvent | undefined; readonly head: Position }>;
   /** The signer of the key with this number, created at its first use. */
   readonly signer: (keyNumber: number) => Promise<Signer>;
   /** Prefixes of the streams in the log. */
@@ -61,7 +63,7 @@ async function openTransparencyLog(ports: AuditPorts) {
   if (head && head.position > 0n) {
     const at = await ports.eventAt(head.position);
     const last = await lastEvent(ports.store, head);
-    if (at.head < head.position || (at.id !== undefined && last !== undefined && at.id !== last))
+    if (at.head < head.position || (at.event !== undefined && last !== undefined && at.event.id !== last))
       throw new LogMismatchError(MISMATCH);
   }
   return openUnchecked(ports);

@@ -4,7 +4,7 @@ import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js'
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import { type AggregateStore, asEvent, type KernelPorts, readForward } from '../command/index.js';
-import type { CommandContext, EventLog, Vault } from '../ports/index.js';
+import type { CommandContext, EventLog, Position, Vault } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
@@ -48,19 +48,21 @@ const readableMeetingIds = ({ isOpen, meetingId, readable }: RoomState): readonl
   return isOpen ? [...ended, meetingId] : ended;
 };
 
-/** Erases every ended meeting of a room, without a running node if need be. Returns the number of meetings. */
+/** Erases every ended meeting of a room, without a running node if need be. Returns the position of each erasure. */
 export const createEraseMeetings =
   (ports: ErasurePorts) =>
-  async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
+  async (roomId: string, context: () => CommandContext): Promise<readonly Position[] | Rejection> => {
     const { handle, aggregates, clock } = ports;
     const { state } = await aggregates.reload(roomAggregate, roomStream(roomId));
+    const positions: Position[] = [];
     for (const { meetingId } of state.readable) {
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
       const outcome = await handle(roomAggregate, roomStream(roomId), command, context());
       if (isRejection(outcome)) return outcome;
       await eraseMeetingData(ports, roomId, meetingId);
+      positions.push(outcome.position);
     }
-    return state.readable.length;
+    return positions;
   };
 
 type MeetingErased = RoomEvent<'MeetingErased'>;

@@ -10,6 +10,8 @@ import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
 import { roomIdOf } from '../../domain/meeting/room-id.js';
 import { isRejection, tidyEmail } from '../../domain/shared/index.js';
 import type { Kernel } from '../node/kernel.js';
+import { receiptOption, writeReceipts } from './audit/receipts.js';
+import { auditSettings } from './audit/transparency-log.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { withKernel } from './stores.js';
@@ -28,16 +30,20 @@ export const eraseUser: CommandSpec = {
     ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id from GET /users'],
     ['erase user ada@example.org', 'by the email of a current user'],
     ['erase user --yes ada@example.org', 'in a script'],
+    ['erase user --receipt . ada@example.org', 'with a receipt for her'],
   ],
   arguments: [new Argument('<id>', 'Id or email; put an id that starts with - last, after --')],
-  options: [yesOption],
+  options: [yesOption, receiptOption],
+  reads: auditSettings,
   async run({ config: { values }, args: [idOrEmail = ''], options }: Call) {
     await confirm(`Erase the user ${idOrEmail}?`, options);
-    return withKernel(values, async ({ kernel }) => {
+    return withKernel(values, async ({ kernel, logger }) => {
       const userId = await resolveUserId(kernel, idOrEmail);
       const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
       if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
       process.stdout.write(`${userId} is erased\n`);
+      if (typeof options.receipt === 'string')
+        await writeReceipts({ kernel, logger }, values, options.receipt, `user ${userId}`, [outcome.position]);
       return 0;
     });
   },
@@ -61,14 +67,18 @@ export const eraseMeeting: CommandSpec = {
     ['erase meeting --yes ABC234', 'in a script'],
   ],
   arguments: [new Argument('<roomId>', 'Id of the room').argParser(parseRoomId)],
-  options: [yesOption],
+  options: [yesOption, receiptOption],
+  reads: auditSettings,
   async run({ config: { values }, args: [roomIdText = ''], options }: Call) {
     const roomId = parseRoomId(roomIdText);
     await confirm(`Erase all ended meetings of ${roomId}?`, options);
-    return withKernel(values, async ({ kernel }) => {
+    return withKernel(values, async ({ kernel, logger }) => {
       const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
       if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);
-      process.stdout.write(`${erased} ${erased === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
+      const count = erased.length;
+      process.stdout.write(`${count} ${count === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
+      if (typeof options.receipt === 'string')
+        await writeReceipts({ kernel, logger }, values, options.receipt, `meeting ${roomId}`, erased);
       return 0;
     });
   },

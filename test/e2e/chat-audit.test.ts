@@ -1,4 +1,6 @@
 /** The audit log stays complete when the events it derives from are deleted. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -70,5 +72,24 @@ describe('chat audit log across scavenges', function () {
     expect(checked, checked.stdout + checked.stderr).to.include({ code: 0 });
     expect((await annals('reindex', 'chat.audit')).code).to.equal(0);
     expect(await entries()).to.deep.equal(before);
+  });
+
+  it('has receipts of erasures, which are checked with the key alone', async () => {
+    const cleo = await devLogin(server.urls.chat!, 'cleo@example.org');
+    // Without a server the command signs the checkpoint itself.
+    await server.stop();
+    const receipts = join(directory.path, 'receipts');
+    const erased = await annals('erase', 'user', '--yes', '--receipt', receipts, 'cleo@example.org');
+    expect(erased, erased.stderr).to.include({ code: 0 });
+    const path = join(receipts, readdirSync(receipts)[0]!);
+    expect(erased.stdout).to.equal(`${cleo.id} is erased\nreceipt: ${path}\n`);
+    const key = (await annals('audit', 'key')).stdout.trim();
+    const verified = await run(['audit', 'verify', '--receipt', path, '--key', key]);
+    expect(verified.stdout).to.match(
+      new RegExp(`^user ${cleo.id} was erased at .*\nchat\\.UserErased\\.v1 \\{.*${cleo.id}`),
+    );
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace(`subject user ${cleo.id}`, 'subject user somebody'));
+    expect((await run(['audit', 'verify', '--receipt', path, '--key', key])).code).to.equal(1);
   });
 });

@@ -168,6 +168,19 @@ describe('the transparency log', function () {
     succeeded(await audit(`verify --key ${key}`));
   });
 
+  it('accounts for the events of a burned room after a scavenge', async () => {
+    server = await startServer(dataDir, SERVED);
+    const burned = await createRoom(server.urls.rooms ?? '', 'Eve');
+    for (const text of ['one', 'two']) await burned.post(text);
+    await burned.burn();
+    const events = () => run(['replay', '--stream', `rooms.room-${burned.roomId}`, '--data-dir', dataDir]);
+    await eventually(async () => (await events()).stdout.includes('RoomErased'));
+    expect(await server.stop()).to.equal(0);
+    succeeded(await audit('head'));
+    succeeded(await run(['scavenge', '--data-dir', dataDir]));
+    expect(succeeded(await audit('verify'))).to.match(/\n2 events were of streams that are deleted\n/);
+  });
+
   it('is in a backup, as long as its log', async () => {
     server = await startServer(dataDir, SERVED);
     const made = place('backup');

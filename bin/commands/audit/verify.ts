@@ -19,6 +19,7 @@ import {
   rootOf,
   type Verifier,
   verifyProof,
+  verifyReceipt,
   verifyTree,
 } from '../../../application/audit/index.js';
 import type { Call, CommandSpec } from '../command.js';
@@ -45,6 +46,11 @@ export const verify: CommandSpec = {
   options: [
     new Option('--offline <directory>', 'Check an export instead of this installation; needs --key'),
     new Option('--proof <file>', 'Check a proof of an event; needs --key').conflicts(['offline', 'checkpoint']),
+    new Option('--receipt <file>', 'Check a receipt of an erasure; needs --key').conflicts([
+      'offline',
+      'checkpoint',
+      'proof',
+    ]),
     new Option('--checkpoint <file>', 'An older checkpoint, which the log must extend'),
     keyOption,
   ],
@@ -52,10 +58,12 @@ export const verify: CommandSpec = {
   async run({ config: { values }, options }: Call) {
     const keys = options.key as readonly Verifier[] | undefined;
     const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);
-    const [proof, directory, older] = [text('proof'), text('offline'), text('checkpoint')];
-    if ((proof ?? directory) !== undefined && !keys) throw new ConfigError('--key', 'is required with this option');
+    const [proof, receipt, directory, older] = [text('proof'), text('receipt'), text('offline'), text('checkpoint')];
+    if ((proof ?? receipt ?? directory) !== undefined && !keys)
+      throw new ConfigError('--key', 'is required with this option');
     try {
       if (proof !== undefined) return await checkProof(readText('--proof', proof), keys!);
+      if (receipt !== undefined) return await checkReceipt(readText('--receipt', receipt), keys!);
       if (directory !== undefined) return await checkExport(directory, keys!, older);
       return await withTransparencyLog(values, (log) => checkLog(log, keys ?? [log.key], older));
     } catch (error) {
@@ -70,6 +78,15 @@ async function checkProof(text: string, keys: readonly Verifier[]): Promise<numb
   const checkpoint = verifyProof(proof, keys);
   if (!checkpoint) throw new Failed('the proof does not show that its entry is in a log signed with this key');
   print(`${proof.entry}\nis entry ${proof.index} of ${describe(checkpoint)}\n`);
+  return 0;
+}
+
+async function checkReceipt(text: string, keys: readonly Verifier[]): Promise<number> {
+  const receipt = verifyReceipt(text, keys);
+  if (!receipt) throw new Failed('the receipt is malformed, not signed with this key, or does not prove its event');
+  const { subject, event, entry, checkpoint } = receipt;
+  print(`${subject} was erased at ${new Date(entry.time).toISOString()}\n${entry.type} ${event}\n`);
+  print(`is in ${describe(checkpoint)}\n`);
   return 0;
 }
 

@@ -50,7 +50,7 @@ function transparencyLog(count: number) {
     followStored,
     eventAt: async (position) => ({
       head: events.at(-1)?.position ?? 0n,
-      id: events.find((event) => event.position === position)?.id,
+      event: events.find((event) => event.position === position),
     }),
     signer: async (keyNumber) => createSigner('annals', seed(keyNumber)),
     prefixes: ['toys.'],

@@ -1,0 +1,64 @@
+/** Writes receipts of erasures (`annals erase ... --receipt`). */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Option } from 'commander';
+import {
+  type AuditPorts,
+  catchUpTransparencyLog,
+  formatProof,
+  formatReceipt,
+} from '../../../application/audit/index.js';
+import type { Logger, Position } from '../../../application/ports/index.js';
+import { auditPorts } from '../../node/audit.js';
+import type { Kernel } from '../../node/kernel.js';
+import type { AnnalsValues } from '../../settings.js';
+import { Failed } from '../failure.js';
+import { proveEvent } from './prove.js';
+import { runAlone } from './transparency-log.js';
+
+export const receiptOption = new Option(
+  '--receipt <directory>',
+  'Write a signed receipt of each erasure there, which "annals audit verify --receipt" checks anywhere',
+);
+
+/** Longer than a server takes to sign its next checkpoint. */
+const COVERED_MS = 120_000;
+const RETRY_MS = 1000;
+
+/** Writes a receipt for the event of an erasure at each position. The erasure has taken place, also if this fails. */
+export async function writeReceipts(
+  { kernel, logger }: { readonly kernel: Kernel; readonly logger: Logger },
+  values: AnnalsValues,
+  directory: string,
+  subject: string,
+  positions: readonly Position[],
+): Promise<void> {
+  const ports = auditPorts(kernel, values, logger);
+  mkdirSync(directory, { recursive: true });
+  for (const position of positions) {
+    const { event } = await ports.eventAt(position);
+    if (!event)
+      throw new Failed('erased before, so there is no receipt; "annals replay" has the position of the event');
+    const { checkpoint, keyNumber } = await waitUntilCovered(kernel, ports, position);
+    const proof = formatProof(await proveEvent(ports, checkpoint, position));
+    const receipt = { subject, event: String(event.data), proof };
+    const path = join(directory, `${subject.replaceAll(' ', '-')}-${position}.receipt`);
+    writeFileSync(path, formatReceipt(receipt, await ports.signer(keyNumber)));
+    process.stdout.write(`receipt: ${path}\n`);
+  }
+}
+
+/** Waits for a checkpoint that covers the event; signs it, unless a server will. */
+async function waitUntilCovered(kernel: Kernel, ports: AuditPorts, position: Position) {
+  const until = performance.now() + COVERED_MS;
+  for (let isFirst = true; performance.now() < until; isFirst = false) {
+    await runAlone(kernel, (_, stop) => catchUpTransparencyLog(ports, stop));
+    const head = await ports.store.head();
+    const { checkpoint } = head ?? {};
+    if (head && checkpoint !== undefined && head.position >= position) return { ...head, checkpoint };
+    if (isFirst) process.stderr.write('annals: waiting up to a minute for the next checkpoint of the server\n');
+    await delay(RETRY_MS);
+  }
+  throw new Failed('no checkpoint covers the erasure yet, so there is no receipt; see "annals audit prove"');
+}
