@@ -8,6 +8,8 @@ import type { Lease } from '../../../../application/ports/index.js';
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
 
 export const LEASE_MS = 5000;
+/** Time between renewals. */
+const RENEWAL_MS = Math.floor(LEASE_MS / 3);
 
 /** For all tests of a `describe`; the lease has another name in each of them. */
 export function useLeases(options: MongoOptions = {}) {
@@ -56,9 +58,9 @@ export function useLeases(options: MongoOptions = {}) {
     bob: (clock?: FakeClock) => node('bob', clock),
     /** When the lease does; 0 when it is nobody's. */
     lapsesAt,
-    /** Its row is, and its holder has come to know of it: the next renewal is due. */
+    /** Its row is, and its holder knows: the next renewal is the next thing due, after the usual time. */
     isRenewed: (before: number, by = time) =>
-      eventually(async () => (await lapsesAt()) > before && by.isDue(LEASE_MS / 2)),
+      eventually(async () => (await lapsesAt()) > before && by.isDue(RENEWAL_MS) && !by.isDue(RENEWAL_MS - 1)),
     /** The database, but for what these say of its rows. */
     modelsWith(mine: object): Mongo['models'] {
       const rows = mongo.models.collection('leases');
