@@ -51,6 +51,9 @@ export const STORE_SETTINGS = [
   'log.format',
 ] as const satisfies readonly (keyof typeof settings)[];
 
+/** Keys of the settings of commands on the transparency log. */
+export const AUDIT_SETTINGS: readonly string[] = [...STORE_SETTINGS, 'audit.name'];
+
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
 export type AnnalsValues = ValuesOf<AnnalsSettings>;

@@ -10,13 +10,17 @@ import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
 import { roomIdOf } from '../../domain/meeting/room-id.js';
 import { isRejection, tidyEmail } from '../../domain/shared/index.js';
 import type { Kernel } from '../node/kernel.js';
-import { receiptOption, writeReceipts } from './audit/receipts.js';
-import { auditSettings } from './audit/transparency-log.js';
+import { AUDIT_SETTINGS } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { withKernel } from './stores.js';
 
 const YES_FLAG = '--yes';
+
+const receiptOption = new Option(
+  '--receipt <directory>',
+  'Write a signed receipt of each erasure there, which "annals audit verify --receipt" checks anywhere',
+);
 
 const yesOption = new Option(YES_FLAG, 'Erase without confirmation, for scripts');
 
@@ -34,7 +38,7 @@ export const eraseUser: CommandSpec = {
   ],
   arguments: [new Argument('<id>', 'Id or email; put an id that starts with - last, after --')],
   options: [yesOption, receiptOption],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   async run({ config: { values }, args: [idOrEmail = ''], options }: Call) {
     await confirm(`Erase the user ${idOrEmail}?`, options);
     return withKernel(values, async ({ kernel, logger }) => {
@@ -43,7 +47,13 @@ export const eraseUser: CommandSpec = {
       if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
       process.stdout.write(`${userId} is erased\n`);
       if (typeof options.receipt === 'string')
-        await writeReceipts({ kernel, logger }, values, options.receipt, `user ${userId}`, [outcome.position]);
+        await (await import('./audit/receipts.js')).writeReceipts(
+          { kernel, logger },
+          values,
+          options.receipt,
+          `user ${userId}`,
+          [outcome.position],
+        );
       return 0;
     });
   },
@@ -68,7 +78,7 @@ export const eraseMeeting: CommandSpec = {
   ],
   arguments: [new Argument('<roomId>', 'Id of the room').argParser(parseRoomId)],
   options: [yesOption, receiptOption],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   async run({ config: { values }, args: [roomIdText = ''], options }: Call) {
     const roomId = parseRoomId(roomIdText);
     await confirm(`Erase all ended meetings of ${roomId}?`, options);
@@ -78,7 +88,13 @@ export const eraseMeeting: CommandSpec = {
       const count = erased.length;
       process.stdout.write(`${count} ${count === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
       if (typeof options.receipt === 'string')
-        await writeReceipts({ kernel, logger }, values, options.receipt, `meeting ${roomId}`, erased);
+        await (await import('./audit/receipts.js')).writeReceipts(
+          { kernel, logger },
+          values,
+          options.receipt,
+          `meeting ${roomId}`,
+          erased,
+        );
       return 0;
     });
   },

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { Argument } from 'commander';
 import { CHECKPOINT_FILE, hasFullTile, writeTile } from '../../../adapters/filesystem/tile-directory.js';
 import { cutTile, MissingTileError, parseCheckpoint, TILE_WIDTH, tilesOf } from '../../../application/audit/index.js';
+import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
-import { auditSettings, withTransparencyLog } from './transparency-log.js';
+import { withTransparencyLog } from './transparency-log.js';
 
 export const exportAudit: CommandSpec = {
   description:
@@ -17,7 +18,7 @@ export const exportAudit: CommandSpec = {
     ['audit verify --offline /srv/audit --key annals+5f3c...', 'check it, anywhere'],
   ],
   arguments: [new Argument('<directory>', 'Target directory')],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values }, args: [target = ''] }: Call) =>
     withTransparencyLog(values, async ({ ports, head: { checkpoint } }) => {
       const directory = resolve(target);

@@ -1,6 +1,7 @@
 /** `annals audit head` and `annals audit key`: print the newest checkpoint, and the key that verifies it. */
+import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
-import { auditSettings, withTransparencyLog } from './transparency-log.js';
+import { withTransparencyLog } from './transparency-log.js';
 
 export const head: CommandSpec = {
   description:
@@ -8,7 +9,7 @@ export const head: CommandSpec = {
     'signed. Keep it outside: "annals audit verify --checkpoint" proves later that nothing it covers was changed. A ' +
     'running server signs one every 1,000 events or minute.',
   examples: [['audit head > head-2026-11-27', 'for someone outside to keep']],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values } }: Call) =>
     withTransparencyLog(values, async ({ head: { checkpoint } }) => {
       process.stdout.write(checkpoint);
@@ -21,7 +22,7 @@ export const key: CommandSpec = {
     'Prints the key that verifies the checkpoints of the transparency log, as name+hash+base64. Whoever checks the log must ' +
     'have it from somewhere they trust.',
   examples: [['audit key', '']],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values } }: Call) =>
     withTransparencyLog(values, async ({ key: { line } }) => {
       process.stdout.write(`${line}\n`);

@@ -10,17 +10,18 @@ import {
 } from '../../../application/audit/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import { auditPorts } from '../../node/audit.js';
+import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { withKernel } from '../stores.js';
-import { auditSettings, runAlone, withTransparencyLog } from './transparency-log.js';
+import { runAlone, withTransparencyLog } from './transparency-log.js';
 
 export const rotate: CommandSpec = {
   description:
     'Puts a new key in force for the next checkpoint. The key becomes an entry of the log, and the checkpoint with ' +
     'that entry is signed with both keys, so that whoever trusts the old key can trust the new one.',
   examples: [['audit rotate', '']],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values } }: Call) =>
     withTransparencyLog(values, async ({ ports, head }) => {
       await ports.store.nextKey();
@@ -35,7 +36,7 @@ export const restart: CommandSpec = {
     'After the event log was restored from a backup: records that events which the transparency log has seen are lost, and ' +
     'continues after the last event that both have. The entries of the lost events stay. Stop all servers before.',
   examples: [['audit restart', '']],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values } }: Call) =>
     withKernel(values, async ({ kernel, logger }) => {
       const ports = auditPorts(kernel, values, logger);

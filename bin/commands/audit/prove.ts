@@ -14,9 +14,10 @@ import {
 } from '../../../application/audit/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
+import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
-import { auditSettings, withTransparencyLog } from './transparency-log.js';
+import { withTransparencyLog } from './transparency-log.js';
 
 export const prove: CommandSpec = {
   description:
@@ -27,7 +28,7 @@ export const prove: CommandSpec = {
     ['audit prove chat.message-8Yt...@0 > post.tlog-proof', 'by its stream and revision'],
   ],
   arguments: [new Argument('<event>', 'Position, or stream@revision')],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values }, args: [event = ''] }: Call) =>
     withTransparencyLog(values, async ({ kernel, ports, head }) => {
       const position = await positionOf(kernel, event);
@@ -72,7 +73,7 @@ export const consistency: CommandSpec = {
     new Argument('<old>', 'Number of entries of the older checkpoint').argParser(size),
     new Argument('[new]', 'Number of entries of the newer one; default the newest').argParser(size),
   ],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   run: ({ config: { values }, args: [old = '', newer] }: Call) =>
     withTransparencyLog(values, async ({ ports, head }) => {
       const to = newer === undefined ? head.size : Number(newer);

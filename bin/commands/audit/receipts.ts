@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Option } from 'commander';
 import {
   type AuditPorts,
   catchUpTransparencyLog,
@@ -16,11 +15,6 @@ import type { AnnalsValues } from '../../settings.js';
 import { Failed } from '../failure.js';
 import { proveEvent } from './prove.js';
 import { runAlone } from './transparency-log.js';
-
-export const receiptOption = new Option(
-  '--receipt <directory>',
-  'Write a signed receipt of each erasure there, which "annals audit verify --receipt" checks anywhere',
-);
 
 /** Longer than a server takes to sign its next checkpoint. */
 const COVERED_MS = 120_000;

@@ -14,11 +14,9 @@ import type { LeaderTask } from '../../../application/subscription/index.js';
 import { withLease } from '../../../application/subscription/index.js';
 import { AUDIT_LEASE, auditPorts } from '../../node/audit.js';
 import type { Kernel } from '../../node/kernel.js';
-import { type AnnalsValues, STORE_SETTINGS } from '../../settings.js';
+import type { AnnalsValues } from '../../settings.js';
 import { Failed, outsideCause } from '../failure.js';
 import { withKernel } from '../stores.js';
-
-export const auditSettings = (): readonly string[] => [...STORE_SETTINGS, 'audit.name'];
 
 export interface OpenedTransparencyLog {
   readonly kernel: Kernel;

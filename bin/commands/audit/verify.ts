@@ -22,15 +22,10 @@ import {
   verifyReceipt,
   verifyTree,
 } from '../../../application/audit/index.js';
+import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
-import {
-  auditSettings,
-  keyOption,
-  type OpenedTransparencyLog,
-  readText,
-  withTransparencyLog,
-} from './transparency-log.js';
+import { keyOption, type OpenedTransparencyLog, readText, withTransparencyLog } from './transparency-log.js';
 
 export const verify: CommandSpec = {
   description:
@@ -54,7 +49,7 @@ export const verify: CommandSpec = {
     new Option('--checkpoint <file>', 'An older checkpoint, which the log must extend'),
     keyOption,
   ],
-  reads: auditSettings,
+  reads: () => AUDIT_SETTINGS,
   async run({ config: { values }, options }: Call) {
     const keys = options.key as readonly Verifier[] | undefined;
     const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);
