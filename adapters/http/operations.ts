@@ -1,5 +1,4 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
-
 import type { Metrics } from '../platform/observability/metrics.js';
 import { equalsSecret } from './hardening/constant-time.js';
 import { isLocalHost } from './hardening/cross-site-guard.js';

@@ -11,9 +11,10 @@ export {
 } from './checkpoint.js';
 export { type AuditEntry, eventEntry, parseAuditEntry, type StoredEvent } from './log-entry.js';
 export { consistencyProof, inclusionProof, rootOf, verifyConsistency } from './merkle-tree.js';
+export { proveEvent } from './prove-event.js';
 export { formatReceipt, type Receipt, verifyReceipt } from './receipt.js';
 export { NoSuchStream, type ReplayFilter, replay } from './replay.js';
-export { createSigner, isKeyName, parseVerifier, type Signer, type Verifier } from './signed-note.js';
+export { createSigner, parseVerifier, type Signer, type Verifier } from './signed-note.js';
 export {
   createStateAt,
   describeKinds,
@@ -26,6 +27,8 @@ export {
 export {
   cutTile,
   decodeBundle,
+  LEVELS,
+  levelWidth,
   MissingTileError,
   nodeReader,
   parseTilePath,

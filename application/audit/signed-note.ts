@@ -1,9 +1,8 @@
 /** Signed notes of C2SP `signed-note` with Ed25519: a text and the signatures of named keys. */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
-/** Type of a signature: of a log, or of a witness with a time (`tlog-cosignature`). */
+/** Type of a signature and of its key. */
 const ED25519 = 0x01;
-const COSIGNATURE = 0x04;
 
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -18,7 +17,6 @@ export interface Verifier {
   readonly name: string;
   /** `name+hash+base64`. */
   readonly line: string;
-  readonly type: typeof ED25519 | typeof COSIGNATURE;
   readonly id: Buffer;
   readonly key: KeyObject;
 }
@@ -31,21 +29,20 @@ export interface Signer {
 
 export const isKeyName = (name: string): boolean => KEY_NAME.test(name);
 
-function verifierOf(name: string, type: Verifier['type'], raw: Buffer): Verifier {
-  const typed = Buffer.concat([Buffer.of(type), raw]);
+function verifierOf(name: string, raw: Buffer): Verifier {
+  const typed = Buffer.concat([Buffer.of(ED25519), raw]);
   const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed]), 'buffer').subarray(0, 4);
   const key = createPublicKey({ key: Buffer.concat([PUBLIC_KEY_PREFIX, raw]), format: 'der', type: 'spki' });
-  return { name, line: `${name}+${id.toString('hex')}+${typed.toString('base64')}`, type, id, key };
+  return { name, line: `${name}+${id.toString('hex')}+${typed.toString('base64')}`, id, key };
 }
 
-/** Parses a verifier key line, of a log or of a witness; undefined if it is not one. */
+/** Parses a verifier key line; undefined if it is not that of an Ed25519 key. */
 export function parseVerifier(line: string): Verifier | undefined {
   const [, name, id, typed] = VERIFIER.exec(line.trim()) ?? [];
   if (name === undefined || typed === undefined) return undefined;
   const bytes = Buffer.from(typed, 'base64');
-  const type = bytes[0];
-  if (bytes.length !== 33 || (type !== ED25519 && type !== COSIGNATURE)) return undefined;
-  const verifier = verifierOf(name, type, bytes.subarray(1));
+  if (bytes.length !== 33 || bytes[0] !== ED25519) return undefined;
+  const verifier = verifierOf(name, bytes.subarray(1));
   return verifier.id.toString('hex') === id ? verifier : undefined;
 }
 
@@ -54,7 +51,7 @@ export function createSigner(name: string, seed: Buffer): Signer {
   if (!isKeyName(name)) throw new TypeError(`${name} cannot name a key`);
   const key = createPrivateKey({ key: Buffer.concat([PRIVATE_KEY_PREFIX, seed]), format: 'der', type: 'pkcs8' });
   const raw = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length);
-  const verifier = verifierOf(name, ED25519, raw);
+  const verifier = verifierOf(name, raw);
   return {
     verifier,
     sign(text) {
@@ -71,7 +68,7 @@ export const signNote = (text: string, signers: readonly Signer[]): string =>
 export interface Note {
   /** With its final newline. */
   readonly text: string;
-  readonly signatures: readonly { readonly line: string; readonly name: string; readonly bytes: Buffer }[];
+  readonly signatures: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
 /** Splits a note without verifying it; undefined if it is malformed. */
@@ -81,7 +78,7 @@ export function parseNote(note: string): Note | undefined {
   const lines = note.slice(end + 2, -1).split('\n');
   const signatures = lines.flatMap((line) => {
     const [, name, encoded] = SIGNATURE.exec(line) ?? [];
-    return name === undefined || encoded === undefined ? [] : [{ line, name, bytes: Buffer.from(encoded, 'base64') }];
+    return name === undefined || encoded === undefined ? [] : [{ name, bytes: Buffer.from(encoded, 'base64') }];
   });
   if (signatures.length !== lines.length || lines.length > MAX_SIGNATURES) return undefined;
   return { text: note.slice(0, end + 1), signatures };
@@ -93,15 +90,8 @@ export function verifiedBy({ text, signatures }: Note, verifiers: readonly Verif
   for (const { name, bytes } of signatures) {
     const verifier = verifiers.find((each) => each.name === name && each.id.equals(bytes.subarray(0, 4)));
     if (!verifier) continue;
-    if (!isValid(verifier, text, bytes.subarray(4))) return [];
+    if (!verify(null, Buffer.from(text), verifier.key, bytes.subarray(4))) return [];
     verified.push(verifier);
   }
   return verified;
-}
-
-function isValid({ type, key }: Verifier, text: string, signature: Buffer): boolean {
-  if (type === ED25519) return verify(null, Buffer.from(text), key, signature);
-  if (signature.length !== 72) return false;
-  const signed = `cosignature/v1\ntime ${signature.readBigUInt64BE()}\n${text}`;
-  return verify(null, Buffer.from(signed), key, signature.subarray(8));
 }

@@ -16,10 +16,17 @@ export interface TileId {
   readonly index: number;
 }
 
+/** Entries, then the levels of a tree from its leaves up; enough for 2 ** 56 entries. */
+export const LEVELS = ['entries', 0, 1, 2, 3, 4, 5, 6] as const;
+
+/** Entries or hashes at a level of the tree of `size` leaves, in all its tiles together. */
+export const levelWidth = (level: TileId['level'], size: number): number =>
+  Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level));
+
 /** Tiles of a tree with their widths, entries first, then from the leaves up. */
 export function* tilesOf(size: number): Generator<TileId & { readonly width: number }> {
-  for (const level of ['entries', 0, 1, 2, 3, 4, 5, 6] as const) {
-    const width = Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level));
+  for (const level of LEVELS) {
+    const width = levelWidth(level, size);
     for (let index = 0; index * TILE_WIDTH < width; index++)
       yield { level, index, width: Math.min(TILE_WIDTH, width - index * TILE_WIDTH) };
   }
@@ -73,7 +80,7 @@ export function nodeReader(size: number, read: ReadTile): ReadNode {
     const count = 2 ** (height % TILE_HEIGHT);
     const first = index * count;
     const tile = { level, index: Math.floor(first / TILE_WIDTH) };
-    const width = Math.min(TILE_WIDTH, Math.floor(size / TILE_WIDTH ** level) - tile.index * TILE_WIDTH);
+    const width = Math.min(TILE_WIDTH, levelWidth(level, size) - tile.index * TILE_WIDTH);
     const path = tilePath(tile);
     if (!tiles.has(path)) tiles.set(path, load(tile, width));
     const hashes = await tiles.get(path)!;
@@ -88,7 +95,7 @@ export const splitHashes = (bytes: Buffer): readonly Buffer[] =>
 
 const LENGTH_BYTES = 2;
 /** Bytes of the longest entry, as its length is a uint16. */
-export const MAX_ENTRY_BYTES = 65_535;
+const MAX_ENTRY_BYTES = 65_535;
 
 export function encodeEntry(entry: Buffer): Buffer {
   if (entry.length > MAX_ENTRY_BYTES) throw new RangeError(`an entry has at most ${MAX_ENTRY_BYTES} bytes`);
@@ -108,6 +115,12 @@ export function decodeBundle(bundle: Buffer): readonly Buffer[] | undefined {
     entries.push(bundle.subarray(start, at));
   }
   return entries;
+}
+
+/** Reads the entries of a bundle, which has at least `width` of them; undefined if it is missing or malformed. */
+export async function readBundle(read: ReadTile, index: number, width: number): Promise<readonly Buffer[] | undefined> {
+  const bundle = await read({ level: 'entries', index }, width);
+  return bundle && decodeBundle(bundle);
 }
 
 /** Returns the first hashes or entries of a tile. */

@@ -1,6 +1,6 @@
 /**
- * The transparency log: a transparency log over the event log. Every event becomes an entry of a Merkle tree, whose root is signed
- * every 1,000 events or minute (docs/guide/audit.md).
+ * The transparency log over the event log: every event becomes an entry of a Merkle tree, whose root is signed every 1,000
+ * events or minute (docs/guide/audit.md).
  */
 import { sleep } from '../concurrency/index.js';
 import type { Logger, Position, Subscribe } from '../ports/index.js';
@@ -21,6 +21,7 @@ import {
   decodeBundle,
   encodeEntry,
   MissingTileError,
+  readBundle,
   splitHashes,
   TILE_WIDTH,
   type TileId,
@@ -54,8 +55,8 @@ export class LogMismatchError extends Error {
 const MISMATCH_MS = 600_000;
 
 const MISMATCH =
-  'the event log does not contain the last event of the transparency log, as after restoring a backup; no checkpoints are ' +
-  'signed until "annals audit restart" records that';
+  'the event log does not contain the last event of the transparency log, as after restoring a backup; no checkpoints ' +
+  'are signed until "annals audit restart" records that';
 
 /** Opens the transparency log for appending; for one process at a time. Rejects with `LogMismatchError`. */
 async function openTransparencyLog(ports: AuditPorts) {
@@ -90,8 +91,9 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
       const key = signer.verifier.line;
       if (head?.key !== key) {
         writer.append(encodeAuditEntry({ key }));
+        const previous = keyNumber > 1 ? await signerOf(keyNumber - 1) : undefined;
         // Whoever trusts the previous key can trust this one.
-        if (head && keyNumber > 1) signers.push(await signerOf(keyNumber - 1));
+        if (previous && previous.verifier.line === head?.key) signers.push(previous);
       } else if (entries.length === 0 && restart === undefined && head.checkpoint !== undefined) return;
       const restarts = [...(head?.restarts ?? [])];
       if (restart !== undefined) {
@@ -177,13 +179,12 @@ export async function trimTransparencyLog(store: TreeStore, head: Position): Pro
   const { position = 0n, size = 0 } = (await store.head()) ?? {};
   if (position <= head) return;
   const index = (await store.findBundle(head)) ?? 0;
-  const bundle = (await store.readTile({ level: 'entries', index }, 0)) ?? Buffer.alloc(0);
-  const entries = (decodeBundle(bundle) ?? []).map(parseAuditEntry);
-  // The first entry may be that of the key, which has no position.
-  const kept = entries.findIndex((entry) => entry && 'position' in entry && BigInt(entry.position) > head);
-  const last = entries.slice(0, kept < 0 ? undefined : kept).findLast((entry) => entry && 'position' in entry);
-  const newSize = Math.min(size, index * TILE_WIDTH + (kept < 0 ? entries.length : kept));
-  await store.truncate(newSize, (last && positionOf(last)) ?? 0n);
+  // Entries of keys have no position.
+  const positions = ((await readBundle(store.readTile, index, 0)) ?? []).map(positionIn);
+  const firstLater = positions.findIndex((each) => each !== undefined && each > head);
+  const remaining = firstLater < 0 ? positions : positions.slice(0, firstLater);
+  const newSize = Math.min(size, index * TILE_WIDTH + remaining.length);
+  await store.truncate(newSize, remaining.findLast((each) => each !== undefined) ?? 0n);
 }
 
 /** Events per batch: more would hold the event loop for longer while they are hashed. */
@@ -199,10 +200,11 @@ async function readOpenTiles(store: TreeStore, size: number) {
     return bytes;
   };
   const entries = size % TILE_WIDTH;
-  const open = await read({ level: 'entries', index: Math.floor(size / TILE_WIDTH) }, entries);
-  const bundle = decodeBundle(open)?.slice(0, entries).map(encodeEntry);
-  if (bundle?.length !== entries)
-    throw new MissingTileError({ level: 'entries', index: Math.floor(size / TILE_WIDTH) });
+  const tile: TileId = { level: 'entries', index: Math.floor(size / TILE_WIDTH) };
+  const bundle = decodeBundle(await read(tile, entries))
+    ?.slice(0, entries)
+    .map(encodeEntry);
+  if (bundle?.length !== entries) throw new MissingTileError(tile);
   const levels = [];
   for (let level = 0; TILE_WIDTH ** level <= size; level++) {
     const width = Math.floor(size / TILE_WIDTH ** level) % TILE_WIDTH;
@@ -215,17 +217,17 @@ async function readOpenTiles(store: TreeStore, size: number) {
 /** Id of the event of the last entry, if it is that of an event. */
 async function lastEvent(store: TreeStore, { size }: TreeHead): Promise<string | undefined> {
   const index = Math.floor((size - 1) / TILE_WIDTH);
-  const bundle = await store.readTile({ level: 'entries', index }, size - index * TILE_WIDTH);
-  const line = bundle && decodeBundle(bundle)?.[size - 1 - index * TILE_WIDTH];
+  const line = (await readBundle(store.readTile, index, size - index * TILE_WIDTH))?.[size - 1 - index * TILE_WIDTH];
   const entry = line && parseAuditEntry(line);
   return entry && 'position' in entry ? entry.id : undefined;
 }
 
+function positionIn(line: Buffer): Position | undefined {
+  const entry = parseAuditEntry(line);
+  return entry && positionOf(entry);
+}
+
 function firstPosition(bundle: Buffer): Position | undefined {
-  for (const line of decodeBundle(bundle) ?? []) {
-    const entry = parseAuditEntry(line);
-    const position = entry && positionOf(entry);
-    if (position !== undefined) return position;
-  }
-  return undefined;
+  const line = decodeBundle(bundle)?.find((each) => positionIn(each) !== undefined);
+  return line && positionIn(line);
 }

@@ -1,4 +1,4 @@
-/** Port of the stored transparency log: its tiles, and its head. Only appended to; it cannot be rebuilt from a scavenged log. */
+/** Port of the stored transparency log: its tiles, and its head. It cannot be rebuilt from a scavenged log. */
 import type { Position } from '../ports/index.js';
 import type { ReadTile, WrittenTile } from './tiles.js';
 

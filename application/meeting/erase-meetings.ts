@@ -60,7 +60,7 @@ export const createEraseMeetings =
       const outcome = await handle(roomAggregate, roomStream(roomId), command, context());
       if (isRejection(outcome)) return outcome;
       await eraseMeetingData(ports, roomId, meetingId);
-      positions.push(outcome.position);
+      if (outcome.events.length > 0) positions.push(outcome.position);
     }
     return positions;
   };

@@ -147,7 +147,10 @@ function readSecret(dataDir: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Rejects if the engines do not start on the copy. Marks read models that may be ahead of the log for a rebuild, and cuts the transparency log. */
+/**
+ * Rejects if the engines do not start on the copy. If it may be ahead of its log, marks its read models for a rebuild and
+ * cuts its transparency log.
+ */
 async function testCopy(dataDir: string, values: AnnalsValues, isBehindRows: boolean): Promise<void> {
   const logger = createCommandLogger(values);
   const engines = await startEngines({ dataDir, passing: true, logger });

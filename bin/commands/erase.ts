@@ -6,6 +6,7 @@ import { ConfigError } from '../../adapters/platform/config/config-error.js';
 import { rosterAggregate } from '../../application/chat/aggregates.js';
 import { createEraseUser } from '../../application/chat/people/erase-user.js';
 import { createEraseMeetings } from '../../application/meeting/erase-meetings.js';
+import type { Position } from '../../application/ports/index.js';
 import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
 import { roomIdOf } from '../../domain/meeting/room-id.js';
 import { isRejection, tidyEmail } from '../../domain/shared/index.js';
@@ -52,12 +53,17 @@ export const eraseUser: CommandSpec = {
           values,
           options.receipt,
           `user ${userId}`,
-          [outcome.position],
+          [erasedAt(outcome.position)],
         );
       return 0;
     });
   },
 };
+
+function erasedAt(position: Position | undefined): Position {
+  if (position !== undefined) return position;
+  throw new Failed('there is no receipt, as the user was erased before; "annals audit prove" proves that event');
+}
 
 async function resolveUserId({ aggregates }: Kernel, idOrEmail: string): Promise<string> {
   if (!idOrEmail.includes('@')) return idOrEmail;

@@ -83,6 +83,9 @@ describe('chat audit log across scavenges', function () {
     expect(erased, erased.stderr).to.include({ code: 0 });
     const path = join(receipts, readdirSync(receipts)[0]!);
     expect(erased.stdout).to.equal(`${cleo.id} is erased\nreceipt: ${path}\n`);
+    const args = ['erase', 'user', '--yes', '--data-dir', directory.path, '--receipt', receipts, '--', cleo.id];
+    expect((await run(args)).stderr).to.include('was erased before');
+    expect(readdirSync(receipts)).to.have.length(1);
     const key = (await annals('audit', 'key')).stdout.trim();
     const verified = await run(['audit', 'verify', '--receipt', path, '--key', key]);
     expect(verified.stdout).to.match(

@@ -2,6 +2,8 @@
 import { Binary, type Db, Long } from 'mongodb';
 import {
   cutTile,
+  LEVELS,
+  levelWidth,
   type StoredTile,
   TILE_WIDTH,
   type TileId,
@@ -98,12 +100,13 @@ export function createTreeStore(db: Db): TreeStore {
     async truncate(size, position) {
       const head = await heads.findOne(HEAD);
       if (!head) return;
+      const restarts = head.restarts.filter(({ index }) => index < size);
       await heads.updateOne(HEAD, {
-        $set: { size, position: Long.fromBigInt(position) },
+        $set: { size, position: Long.fromBigInt(position), restarts },
         $unset: { checkpoint: true },
       });
-      for (const level of ['entries', 0, 1, 2, 3, 4, 5, 6] as const) {
-        const width = Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level));
+      for (const level of LEVELS) {
+        const width = levelWidth(level, size);
         const last = Math.floor(width / TILE_WIDTH);
         for (let index = last; await truncateTile({ level, index }, Math.max(0, width - index * TILE_WIDTH)); index++);
       }

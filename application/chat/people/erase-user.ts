@@ -24,16 +24,19 @@ async function completeErasure({ log, vault }: ErasingPorts, userId: string): Pr
   for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)]) await log.tombstone(stream);
 }
 
-/** Erases completely, also without a running node. Removes a current user first. Idempotent. */
+/**
+ * Erases completely, also without a running node. Removes a current user first. Idempotent. Returns the position of the
+ * erasure; undefined if the user was erased before.
+ */
 export const createEraseUser =
   (ports: ErasingPorts) =>
-  async (userId: string, context: CommandContext): Promise<{ readonly position: Position } | Rejection> => {
+  async (userId: string, context: CommandContext): Promise<{ readonly position: Position | undefined } | Rejection> => {
     const { handle, clock } = ports;
     const command = { type: 'EraseUser' as const, userId, by: context.actor, now: clock.now() };
     const outcome = await handle(rosterAggregate, ROSTER, command, context);
     if (isRejection(outcome)) return outcome;
     await completeErasure(ports, userId);
-    return { position: outcome.position };
+    return { position: outcome.events.length > 0 ? outcome.position : undefined };
   };
 
 /** Completes an erasure that was interrupted. */

@@ -1,17 +1,6 @@
 /** `annals audit prove` and `annals audit consistency`: print proofs that can be checked without this installation. */
 import { Argument, InvalidArgumentError } from 'commander';
-import {
-  type AuditPorts,
-  consistencyProof,
-  decodeBundle,
-  formatProof,
-  inclusionProof,
-  nodeReader,
-  type Proof,
-  parseAuditEntry,
-  parseCheckpoint,
-  TILE_WIDTH,
-} from '../../../application/audit/index.js';
+import { consistencyProof, formatProof, nodeReader, proveEvent } from '../../../application/audit/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
@@ -32,26 +21,13 @@ export const prove: CommandSpec = {
   run: ({ config: { values }, args: [event = ''] }: Call) =>
     withTransparencyLog(values, async ({ kernel, ports, head }) => {
       const position = await positionOf(kernel, event);
-      process.stdout.write(formatProof(await proveEvent(ports, head.checkpoint, position)));
+      const proof = await proveEvent(ports.store, head.checkpoint, position);
+      if (!proof)
+        throw new Failed(`no event at position ${position} is in the log yet; events enter it within a minute`);
+      process.stdout.write(formatProof(proof));
       return 0;
     }),
 };
-
-/** Returns the proof that the event at a position is in the tree of a checkpoint. Rejects with `Failed` if it is not. */
-export async function proveEvent({ store }: AuditPorts, checkpoint: string, position: Position): Promise<Proof> {
-  const { size } = parseCheckpoint(checkpoint)!;
-  const bundle = (await store.findBundle(position)) ?? 0;
-  const lines = decodeBundle((await store.readTile({ level: 'entries', index: bundle }, 0)) ?? Buffer.alloc(0)) ?? [];
-  const offset = lines.findIndex((line) => {
-    const entry = parseAuditEntry(line);
-    return entry && 'position' in entry && entry.position === String(position);
-  });
-  const index = bundle * TILE_WIDTH + offset;
-  if (offset < 0 || index >= size)
-    throw new Failed(`no event at position ${position} is in the transparency log; events enter it within a minute`);
-  const path = await inclusionProof(index, size, nodeReader(size, store.readTile));
-  return { entry: lines[offset]!, index, path, checkpoint };
-}
 
 async function positionOf({ log }: Kernel, event: string): Promise<Position> {
   if (/^\d{1,19}$/.test(event)) return BigInt(event);

@@ -7,13 +7,13 @@ import {
   catchUpTransparencyLog,
   formatProof,
   formatReceipt,
+  proveEvent,
 } from '../../../application/audit/index.js';
 import type { Logger, Position } from '../../../application/ports/index.js';
 import { auditPorts } from '../../node/audit.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { AnnalsValues } from '../../settings.js';
 import { Failed } from '../failure.js';
-import { proveEvent } from './prove.js';
 import { runAlone } from './transparency-log.js';
 
 /** Longer than a server takes to sign its next checkpoint. */
@@ -32,11 +32,10 @@ export async function writeReceipts(
   mkdirSync(directory, { recursive: true });
   for (const position of positions) {
     const { event } = await ports.eventAt(position);
-    if (!event)
-      throw new Failed('erased before, so there is no receipt; "annals replay" has the position of the event');
     const { checkpoint, keyNumber } = await waitUntilCovered(kernel, ports, position);
-    const proof = formatProof(await proveEvent(ports, checkpoint, position));
-    const receipt = { subject, event: String(event.data), proof };
+    const proof = await proveEvent(ports.store, checkpoint, position);
+    if (!event || !proof) throw new Failed('the event of the erasure is not in the log; run "annals audit verify"');
+    const receipt = { subject, event: String(event.data), proof: formatProof(proof) };
     const path = join(directory, `${subject.replaceAll(' ', '-')}-${position}.receipt`);
     writeFileSync(path, formatReceipt(receipt, await ports.signer(keyNumber)));
     process.stdout.write(`receipt: ${path}\n`);
