@@ -123,6 +123,27 @@ describe('places of the chat page', function () {
     await page.locator('.draft-files').waitFor({ state: 'detached' });
   });
 
+  it('take files dropped anywhere on them, and let none replace the page', async () => {
+    const id = await channel('drops');
+    const page = await enter(ada, `channels/${id}`);
+    /** Whether the page leaves it to the browser to open the file. */
+    const drop = (type: string, selector: string, name: string) =>
+      page.evaluate<boolean>(`(() => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(['text'], ${JSON.stringify(name)}, { type: 'text/plain' }));
+        const event = new DragEvent(${JSON.stringify(type)}, { dataTransfer, bubbles: true, cancelable: true });
+        return document.querySelector(${JSON.stringify(selector)}).dispatchEvent(event);
+      })()`);
+    expect(await drop('dragover', '.place .messages', 'notes.txt')).to.equal(false);
+    await page.getByText('Drop to attach').waitFor();
+    expect(await drop('drop', '.place .messages', 'notes.txt')).to.equal(false);
+    await page.locator('.draft-files', { hasText: 'notes.txt' }).waitFor();
+    await page.getByText('Drop to attach').waitFor({ state: 'detached' });
+    expect(await drop('dragover', '.sidebar', 'other.txt')).to.equal(false);
+    expect(await drop('drop', '.sidebar', 'other.txt')).to.equal(false);
+    expect(await page.locator('.draft-files', { hasText: 'other.txt' }).count()).to.equal(0);
+  });
+
   it('stay where the reader is in a long history, with few rows in the document', async () => {
     const id = await channel('history');
     for (let from = 0; from < 200; from += 20)

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { Toasts } from '../shared/components/toasts.js';
 import { byId } from '../shared/dom.js';
 import { checkSession } from './api.js';
+import { refuseOtherDrops } from './composer/file-drop.js';
 import { session } from './session.js';
 import { Settings } from './settings/settings.js';
 import { settingsPath } from './settings-route.js';
@@ -35,6 +36,7 @@ const App = () => (
   </>
 );
 
+refuseOtherDrops();
 render(<App />, byId('app'));
 // Offline, the page goes on with what it knows.
 checkSession().catch(() => {});

@@ -9,6 +9,7 @@ import { Quote } from '../timeline/quote.js';
 import { useWorkspace } from '../workspace/context.js';
 import { EMPTY_DRAFT, isEmpty } from '../workspace/drafts.js';
 import { DraftFiles } from './draft-files.js';
+import { useFileDrop } from './file-drop.js';
 import { MentionTextarea } from './mention-textarea.js';
 
 interface ComposerProps {
@@ -30,10 +31,10 @@ export const COMPOSER_FIELD = '.composer textarea';
 export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }: ComposerProps) {
   const { drafts, uploads, sending } = useWorkspace();
   const key = threadId ?? placeId;
+  const element = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [isWaiting, setWaiting] = useState(false);
-  const [isDropping, setDropping] = useState(false);
   const draft = drafts.of(key).value;
   const running = uploads.of(key).value;
   const isUploading = running.some(({ error }) => error === undefined);
@@ -76,6 +77,8 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
     field.current?.focus();
   }
 
+  const isDropping = useFileDrop(element, addFiles);
+
   function onPaste(event: ClipboardEvent) {
     const files = event.clipboardData?.files;
     // Text copied from office programs brings a picture of itself along.
@@ -94,21 +97,7 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: files can also be picked with a button
-    <div
-      class={`composer${isDropping ? ' dropping' : ''}`}
-      onDragOver={(event) => {
-        if (!event.dataTransfer?.types.includes('Files')) return;
-        event.preventDefault();
-        setDropping(true);
-      }}
-      onDragLeave={() => setDropping(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setDropping(false);
-        addFiles(event.dataTransfer?.files ?? []);
-      }}
-    >
+    <div ref={element} class={`composer${isDropping ? ' dropping' : ''}`}>
       {draft.quotedMessageId !== null && (
         <div class="composer-quote">
           <Quote id={draft.quotedMessageId} placeId={placeId} threadId={threadId} />
