@@ -50,6 +50,12 @@ describe('texts of the chat page', () => {
       expect(line(plain)).to.equal(plain);
   });
 
+  it('reads as one line without marks in previews', () => {
+    expect(
+      chat.plainText('The **plan**:\n- *ship* the ~~beta~~ `a_b`\n> quoted\n```ts\nlet a;\n```\n2 * 3 * 4'),
+    ).to.equal('The plan: - ship the beta a_b quoted let a; 2 * 3 * 4');
+  });
+
   it('links addresses without the punctuation around them', () => {
     expect(line('see https://a.example/x?y=1#z, or (https://b.example/w(1)).')).to.equal(
       'see link(https://a.example/x?y=1#z), or (link(https://b.example/w(1))).',

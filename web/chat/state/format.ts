@@ -137,9 +137,12 @@ function mentionAt(text: string, at: number, names: MentionNames): Found | undef
   return { span: { kind: 'mention', text: text.slice(at, at + length), id: names.get(name) ?? '' }, length };
 }
 
-/** Content as one line of plain text, for previews and notifications. */
+const textOf = (span: Span): string => ('spans' in span ? span.spans.map(textOf).join('') : span.text);
+
+/** Content as one line without marks, for previews and notifications. */
 export const plainText = (content: string): string =>
-  content
-    .replace(/```[\w+#.-]*\n?/g, ' ')
+  parseContent(content)
+    .map((block) => (block.kind === 'code' ? block.text : block.spans.map(textOf).join('')))
+    .join(' ')
     .replace(/\s+/g, ' ')
     .trim();
