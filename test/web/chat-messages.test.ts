@@ -63,6 +63,7 @@ describe('messages in the chat page', function () {
     await post(ada, id, 'Disk is full');
     await post(ada, id, '@bob can you look?');
     await eventually(() => page.evaluate<boolean>("document.title.startsWith('(1) ')"));
+    await page.locator('.place-header .badge', { hasText: '1' }).waitFor();
     await button(page, 'Show channels and people').click();
     const link = placeLink(page, 'alerts');
     await link.locator('.badge', { hasText: '1' }).waitFor();

@@ -26,6 +26,11 @@ export function PlaceHeader({ placeId, name }: { placeId: string; name: string }
             isSidebarOpen.value = true;
           }}
         />
+        {marks.forUser.value > 0 && (
+          <span class="badge" role="img" aria-label={texts.unreadForYou(marks.forUser.value)}>
+            {marks.forUser.value > 99 ? '99+' : marks.forUser.value}
+          </span>
+        )}
       </span>
       <h1>
         {channel ? <Icon of={channel.isPrivate ? Lock : Hash} /> : other && <StatusDot userId={other} />}

@@ -21,6 +21,8 @@ export interface ReadMarks {
   readonly unread: ReadonlySignal<ReadonlyMap<string, Unread>>;
   /** Parents of threads with unread replies. */
   readonly threads: ReadonlySignal<readonly Message[]>;
+  /** Number of unread mentions, direct messages and threads, without muted places. */
+  readonly forUser: ReadonlySignal<number>;
   read(key: string, at: number): void;
   /** Makes a message and everything after it unread. */
   unreadFrom(key: string, at: number): void;
@@ -49,11 +51,18 @@ export function createMarks(userId: string, store: Store): ReadMarks {
   }
 
   const counter = createUnreadCounter(userId);
+  const unread = computed(() => counter.unread(store.state.value, marks.value));
+  const threads = computed(() => counter.threads(store.state.value, marks.value));
 
   return {
     marks,
-    unread: computed(() => counter.unread(store.state.value, marks.value)),
-    threads: computed(() => counter.threads(store.state.value, marks.value)),
+    unread,
+    threads,
+    forUser: computed(() => {
+      let count = threads.value.length;
+      for (const [id, { mentions }] of unread.value) if (!marks.value.muted.includes(id)) count += mentions;
+      return count;
+    }),
     read: (key, at) => change((current) => markRead(current, key, at)),
     unreadFrom: (key, at) => change((current) => markUnread(current, key, at)),
     setMuted: (placeId, isMuted) =>

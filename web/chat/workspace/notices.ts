@@ -63,13 +63,10 @@ export function createNotices({ store, marks, userId }: NoticeDeps) {
     const stopTitle = effect(() => {
       const { serverName, channels, conversations, users } = store.state.value;
       const { placeId } = view.value;
-      let mentions = marks.threads.value.length;
-      for (const [id, unread] of marks.unread.value)
-        if (!marks.marks.value.muted.includes(id)) mentions += unread.mentions;
       const channel = channels.get(placeId ?? '');
       const other = conversations.get(placeId ?? '')?.otherUser;
       const place = channel ? `#${channel.name}` : other && (users.get(other.id)?.userName ?? other.userName);
-      document.title = texts.pageTitle(mentions, place, serverName || texts.appName);
+      document.title = texts.pageTitle(marks.forUser.value, place, serverName || texts.appName);
     });
     return () => {
       stopListening();

@@ -1,7 +1,7 @@
 /** Times in the reader's language and zone. */
 import { language } from '../language.js';
 
-const clockFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+const clockFormat = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' });
 const fullFormat = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'medium' });
 const dayFormat = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
 const dayOfYearFormat = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
