@@ -45,6 +45,7 @@ export const causedBy = (
   actor,
   causationId: id,
   correlationId: metadata.$correlationId ?? id,
+  ...(metadata.traceparent !== undefined && { traceparent: metadata.traceparent }),
 });
 
 /** Returns the context to complete the command that wrote an event: under its own id, so that it is completed once. */
@@ -54,6 +55,7 @@ export const completing = ({ id, metadata }: Pick<RecordedEvent, 'id' | 'metadat
   correlationId: metadata.$correlationId ?? id,
   ...(metadata.$causationId !== undefined && { causationId: metadata.$causationId }),
   ...(metadata.fingerprint !== undefined && { fingerprint: metadata.fingerprint }),
+  ...(metadata.traceparent !== undefined && { traceparent: metadata.traceparent }),
 });
 
 export interface ReactionOptions extends Pick<KernelPorts, 'follow' | 'leases' | 'head' | 'logger'> {

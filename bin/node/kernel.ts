@@ -35,6 +35,7 @@ import { encryptSnapshots } from '../../application/subscription/index.js';
 import { createStoreClock } from '../../application/time/index.js';
 import { type Catalog, servedEvents } from '../../domain/shared/index.js';
 import { createActiveBuilds, createRebuilder, newRun, type ReadModel } from '../../projections/kernel/index.js';
+import { createTracing, type Tracing } from './traced.js';
 
 export interface KernelOptions {
   readonly eventStoreUrl: string;
@@ -48,6 +49,7 @@ export interface KernelOptions {
   readonly projections: readonly ReadModel[];
   readonly logger: Logger;
   readonly metrics: KernelMetrics;
+  readonly tracing?: Tracing;
 }
 
 export type KernelMetrics = Pick<Metrics, 'countAppended' | 'conflicted' | 'countUndecryptable'>;
@@ -66,7 +68,7 @@ const DUPLICATE_NODE =
 
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
-  const { logger, node, metrics } = options;
+  const { logger, node, metrics, tracing = createTracing(undefined) } = options;
   const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
   const client = connectEventStore(options.eventStoreUrl);
   const catalogs = options.catalogs.map(({ service, events }) => ({
@@ -87,7 +89,8 @@ export async function createKernel(options: KernelOptions) {
   const throwingVault = createVault(keys, aes256gcm);
   const vault = treatAsErased(throwingVault, undecryptable.onUndecryptable);
   const codec = createCodec(catalogs, vault);
-  const log = createEventLog(client, codec, logger);
+  const eventLog = createEventLog(client, codec, logger);
+  const log = { ...eventLog, append: tracing.appends(eventLog.append) };
   const clock = createStoreClock({ queryTime: log.time, logger });
   const follow = createSubscription(client, codec.decode, logger);
   const decryptEvent = createEventDecryptor(throwingVault, undecryptable.onUndecryptable);
@@ -108,7 +111,7 @@ export async function createKernel(options: KernelOptions) {
   const appended = metrics.countAppended(projectionProgress.appended);
 
   const idempotency = createIdempotency({ aggregates, clock, appended });
-  const handle = createHandleCommand({
+  const commands = createHandleCommand({
     log,
     aggregates,
     idempotency,
@@ -117,6 +120,7 @@ export async function createKernel(options: KernelOptions) {
     appended,
     conflicted: metrics.conflicted,
   });
+  const handle = tracing.commands(commands);
 
   const head = async () => (await readHeadPosition(client)) ?? 0n;
   const lifecycle = createRebuilder({

@@ -49,6 +49,7 @@ import { scheduledBackups } from './scheduled-backups.js';
 import { secretSource } from './secret.js';
 import type { RunningService, Service, ServiceContext } from './service.js';
 import type { Listener } from './start-table.js';
+import { createTracing, openTracer, type Tracing } from './traced.js';
 
 /**
  * Connects everything and listens; resolves with the ports once the node is ready.
@@ -73,6 +74,9 @@ export async function runNode(
     },
     MongoDB: async () => kernel.mongo.writable(),
   });
+  const tracer = await openTracer(values, processLogger);
+  if (tracer) onOpen('traces', tracer.close);
+  const tracing = createTracing(tracer);
   const kernel: Kernel = await createKernel({
     ...servers,
     mongoDatabase: values['mongo.database'],
@@ -83,6 +87,7 @@ export async function runNode(
     projections,
     logger,
     metrics,
+    tracing,
   });
   onOpen('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
@@ -118,7 +123,7 @@ export async function runNode(
     return { service, connected: await service.connect({ ...context, horizon, url, relay, openCluster }) };
   });
   const connected = await Promise.all(connecting);
-  const parts = connected.map(({ service, connected }) => start(service, connected, context, startHead));
+  const parts = connected.map(({ service, connected }) => start(service, connected, context, startHead, tracing));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.bufferedBytes });
   const feed = runLiveFeed({
@@ -126,7 +131,9 @@ export async function runNode(
     windows,
     begun: startHead,
     saved: kernel.windows,
-    subscriptions: new Map(parts.map(({ service, connected }) => [service.name, connected.handlers])),
+    subscriptions: new Map(
+      parts.map(({ service, connected }) => [service.name, tracing.handlers(connected.handlers, startHead)]),
+    ),
     preparations: new Map(
       parts.flatMap(({ service, connected: { prepare } }) => (prepare ? [[service.name, prepare]] : [])),
     ),
@@ -169,7 +176,7 @@ export async function runNode(
   };
   const shared = sharedLimits(values['server.connections'], createProxyCheck(proxies), metrics);
   for (const { service, connected } of parts) {
-    await open(connected, service.port(values), shared);
+    await open(connected, service.port(values), { ...shared, tracer });
     closers.unshift(connected.close);
   }
   const policy = operationsPolicy(release);
@@ -197,7 +204,7 @@ async function closeAll(closers: readonly Step['run'][]): Promise<void> {
 }
 
 /** Limits that the ports of all services share. */
-type Shared = Pick<ListenOptions, 'connections' | 'budgets'>;
+type Shared = Pick<ListenOptions, 'connections' | 'budgets' | 'tracer'>;
 
 /** Connections of a trusted proxy carry many callers: they count per request, by the forwarded address. */
 function sharedLimits(limit: number, isProxy: (address: string) => boolean, metrics: Metrics): Shared {
@@ -245,9 +252,11 @@ function start(
   connected: RunningService,
   { kernel, metrics, logger, signal }: Pick<ServiceContext, 'kernel' | 'metrics' | 'logger' | 'signal'>,
   begun: Position,
+  tracing: Tracing,
 ) {
   const { name, projections } = service;
-  const { follow, builds, checkpoints, leases, served, projectionProgress, head } = kernel;
+  const builds = tracing.builds(kernel.builds);
+  const { follow, checkpoints, leases, served, projectionProgress, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
   const { advanced, debounceUntilAwaited } = projectionProgress;
   return {
@@ -259,9 +268,9 @@ function start(
     })),
     /** Reactions and periodic jobs; settle after abort. */
     background: [
-      ...connected.reactions.map((reaction) =>
-        runReaction({ ...common, reaction, head, begun, reacted: metrics.reacted }),
-      ),
+      ...tracing
+        .reactions(connected.reactions)
+        .map((reaction) => runReaction({ ...common, reaction, head, begun, reacted: metrics.reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],
   };

@@ -121,7 +121,18 @@ describe('the command line', () => {
       expect(code).to.equal(0);
       return Array.from(out.matchAll(/^Settings, (.+):$/gm), ([, section]) => section);
     };
-    const common = ['general', 'eventStore', 'mongo', 'mesh', 'operations', 'log', 'audit', 'backup', 'server'];
+    const common = [
+      'general',
+      'eventStore',
+      'mongo',
+      'mesh',
+      'operations',
+      'log',
+      'telemetry',
+      'audit',
+      'backup',
+      'server',
+    ];
     expect(await sections('serve', 'meeting')).to.deep.equal([...common, 'meeting']);
     expect(await sections('serve', 'chat', 'rooms')).to.deep.equal([
       ...common,

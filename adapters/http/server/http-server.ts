@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { UnavailableError } from '../../../application/ports/index.js';
+import type { Span, Tracer } from '../../platform/observability/tracing.js';
 import { formatUrl } from '../../platform/process/format-url.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { handleUpgrades } from '../../realtime/websocket/upgrade.js';
@@ -18,7 +19,7 @@ import { setHeaders, writeAnswer, writeProblem } from './answer.js';
 import { type Budgets, createBudgets, overBudgetProblem } from './budgets.js';
 import { networkOf } from './client-network.js';
 import { type GuardedRequest, type Problem, problem, type ServicePolicy } from './policy.js';
-import { type RequestDeps, requestIdOf, singleHeaders } from './request.js';
+import { type RequestDeps, requestIdOf, singleHeaders, traceparentOf } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoint } from './route-pipeline.js';
 
@@ -26,6 +27,7 @@ export interface AppDeps extends Omit<RequestDeps, 'service'> {
   readonly onResponse?: (response: ResponseRecord) => void;
   readonly connections?: ConnectionLimit | undefined;
   readonly onStreamOpened?: (sink: Sink) => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface ResponseRecord {
@@ -162,6 +164,7 @@ const UNAVAILABLE = problem(503, 'Temporarily unavailable, try again', { retryAf
 interface State {
   requestId: string;
   route: string;
+  span?: Span | undefined;
 }
 
 export function createApp(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Koa<State> {
@@ -205,6 +208,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const { route } = ctx.state;
     const ms = Math.round((performance.now() - started) * 10) / 10;
     deps.onResponse?.({ service, method, route, status, ms });
+    ctx.state.span?.end({ 'http.response.status_code': status }, status >= 500 ? `status ${status}` : undefined);
     const fields = { service, method, route, status, ms, requestId };
     if (status < 400) logger.debug(fields, 'answered');
     else logger.info(fields, 'answered');
@@ -234,10 +238,20 @@ function createRouter(policy: ServicePolicy, routes: readonly Route[], deps: App
     const endpoint = createEndpoint(route, policy, { ...deps, service: policy.service });
     router.register(route.path, [route.method], async (ctx) => {
       ctx.state.route = route.path;
+      if (deps.tracer) ctx.state.span = startSpan(ctx, route, deps.tracer, policy.service);
       writeAnswer(ctx, await endpoint(ctx, ctx.params, ctx.state.requestId), policy, deps.onStreamOpened);
     });
   }
   return router;
+}
+
+/** Continues the trace of the caller, if it has one; what the request does continues that of the request. */
+function startSpan({ req: { headers } }: Ctx, { method, path }: Route, tracer: Tracer, service: string): Span {
+  const attributes = { service, 'http.request.method': method, 'http.route': path };
+  const parent = traceparentOf(singleHeaders(headers).traceparent);
+  const span = tracer.start(`${method} ${path}`, parent, attributes, 'server');
+  headers.traceparent = span.traceparent;
+  return span;
 }
 
 function noRoute(ctx: Ctx & { matched?: readonly { methods: readonly string[] }[] }): Problem {

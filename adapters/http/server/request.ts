@@ -187,7 +187,7 @@ function basicOf(authorization: string | undefined) {
 }
 
 /** Only in the W3C format, version 00. */
-const traceparentOf = (value: string | undefined): string | undefined =>
+export const traceparentOf = (value: string | undefined): string | undefined =>
   value !== undefined && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(value) ? value : undefined;
 
 /** Rejects invalid positions, as the requested consistency can't be guaranteed. */

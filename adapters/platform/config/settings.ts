@@ -77,6 +77,19 @@ export const commonSettings = {
     default: 'auto',
     description: 'auto is pretty on a terminal and json elsewhere',
   },
+  'telemetry.url': {
+    type: 'string',
+    pattern: '^https?://',
+    form: 'an address like http://localhost:4318/v1/traces',
+    description: 'Collector that OpenTelemetry traces are posted to (OTLP over HTTP); without it nothing is traced',
+  },
+  'telemetry.percent': {
+    type: 'number',
+    minimum: 0,
+    maximum: 100,
+    default: 100,
+    description: 'Share of requests that are traced, of those without a traceparent that says so',
+  },
   'audit.enabled': {
     type: 'boolean',
     default: true,
