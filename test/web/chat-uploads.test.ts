@@ -9,7 +9,17 @@ interface Uploads {
   previewOf(filename: string): string | undefined;
   stop(): void;
 }
+interface Drafts {
+  of(key: string): { peek(): object };
+  change(key: string, changes: object): void;
+}
 interface UploadsModule {
+  createDrafts(userId: string): Drafts;
+  createDraftSender(deps: { drafts: Drafts; uploads: Uploads; sending: { send(...sent: object[]): void } }): {
+    isWaiting(key: string): boolean;
+    send(target: object): void;
+    start(): () => void;
+  };
   createUploads(drafts: { of(key: string): object; change(key: string, changes: object): void }): Uploads;
 }
 
@@ -52,7 +62,11 @@ describe('uploads of the chat page', () => {
   useBrowserGlobals({ XMLHttpRequest: FakeRequest, FileReader: FakeReader });
   let page: UploadsModule;
   before(async () => {
-    page = await importWeb<UploadsModule>('chat/workspace/uploads.ts');
+    page = await importWeb<UploadsModule>(
+      'chat/workspace/uploads.ts',
+      'chat/workspace/drafts.ts',
+      'chat/workspace/draft-sender.ts',
+    );
   });
 
   function start() {
@@ -95,5 +109,28 @@ describe('uploads of the chat page', () => {
     expect(uploads.previewOf('stored.png')).to.match(/^blob:/);
     uploads.stop();
     expect(uploads.previewOf('stored.png')).to.equal(undefined);
+  });
+
+  it('are part of a message that waits for them, wherever the user is by then', async () => {
+    const { requests } = start();
+    const drafts = page.createDrafts('u1');
+    const uploads = page.createUploads(drafts);
+    const sent: object[][] = [];
+    const sender = page.createDraftSender({ drafts, uploads, sending: { send: (...each) => sent.push(each) } });
+    const stop = sender.start();
+    uploads.add('c1', 'c1', [new File(['text'], 'notes.txt', { type: 'text/plain' })]);
+    drafts.change('c1', { content: 'see this ' });
+    const [request] = await requests(1);
+    sender.send({ placeId: 'c1' });
+    expect([sender.isWaiting('c1'), sent]).to.deep.equal([true, []]);
+    request?.answer({ attachment: { filename: 'stored' } });
+    await eventually(() => sent.length === 1);
+    expect(sent[0]).to.deep.equal([
+      { placeId: 'c1' },
+      { content: 'see this', attachments: [{ filename: 'stored' }], images: [], quotedMessageId: null },
+    ]);
+    expect(sender.isWaiting('c1')).to.equal(false);
+    expect(drafts.of('c1').peek()).to.include({ content: '' });
+    stop();
   });
 });

@@ -1,13 +1,13 @@
 /** Where messages and replies are written: text, mentions, images and files; kept as a draft until it is sent. */
 import { AtSign, Paperclip, SendHorizontal, X } from 'lucide-preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button, IconButton } from '../../shared/components/button.js';
 import { toast } from '../../shared/components/toasts.js';
 import { ACCEPTED } from '../state/file-kinds.js';
 import { texts } from '../texts/workspace.js';
 import { Quote } from '../timeline/quote.js';
 import { useWorkspace } from '../workspace/context.js';
-import { EMPTY_DRAFT, isEmpty } from '../workspace/drafts.js';
+import { isEmpty } from '../workspace/drafts.js';
 import { DraftFiles } from './draft-files.js';
 import { useFileDrop } from './file-drop.js';
 import { MentionTextarea } from './mention-textarea.js';
@@ -29,32 +29,21 @@ const isTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)')
 export const COMPOSER_FIELD = '.composer textarea';
 
 export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }: ComposerProps) {
-  const { drafts, uploads, sending } = useWorkspace();
+  const { drafts, uploads, draftSender } = useWorkspace();
   const key = threadId ?? placeId;
   const element = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const [isWaiting, setWaiting] = useState(false);
   const draft = drafts.of(key).value;
   const running = uploads.of(key).value;
-  const isUploading = running.some(({ error }) => error === undefined);
+  const isWaiting = draftSender.isWaiting(key);
 
   useEffect(() => {
-    setWaiting(false);
     if (matchMedia('(hover: hover)').matches) field.current?.focus();
   }, [key]);
-  useEffect(() => {
-    if (isWaiting && !isUploading) send();
-  }, [isWaiting, isUploading]);
-
   function send() {
-    const hasFailed = running.some(({ error }) => error !== undefined);
-    setWaiting(isUploading);
-    if (isUploading || hasFailed) return;
-    const { content, ...rest } = drafts.of(key).peek();
-    if (isEmpty({ content, ...rest })) return;
-    sending.send({ placeId, ...(threadId !== undefined && { threadId }) }, { ...rest, content: content.trim() });
-    drafts.set(key, EMPTY_DRAFT);
+    if (isEmpty(drafts.of(key).peek()) && running.length === 0) return;
+    draftSender.send({ placeId, ...(threadId !== undefined && { threadId }) });
     onSent();
     field.current?.focus();
   }

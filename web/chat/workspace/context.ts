@@ -7,6 +7,7 @@ import type { Message } from '../contract.js';
 import { createImageCache } from '../files/image-cache.js';
 import { bearer, refreshSession, type User, updateUser } from '../session.js';
 import { createActions } from './actions.js';
+import { createDraftSender } from './draft-sender.js';
 import { createDrafts } from './drafts.js';
 import { createMarks } from './marks.js';
 import { createNotices } from './notices.js';
@@ -38,6 +39,7 @@ export function createWorkspace(user: User) {
   const quotes = createQuotes(store, actions);
   const images = createImageCache(http);
   const uploads = createUploads(drafts);
+  const draftSender = createDraftSender({ drafts, uploads, sending });
 
   /** Runs everything until the returned function is called. */
   function start(): () => void {
@@ -62,6 +64,7 @@ export function createWorkspace(user: User) {
       store.start(),
       marks.start(),
       sending.start(),
+      draftSender.start(),
       notices.start(),
       stopEvents,
       images.clear,
@@ -85,6 +88,7 @@ export function createWorkspace(user: User) {
     quotes,
     images,
     uploads,
+    draftSender,
     overlay: signal<Overlay | undefined>(undefined),
     /** Message whose toolbar is shown. */
     active: signal<string | undefined>(undefined),
