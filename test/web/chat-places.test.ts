@@ -54,6 +54,7 @@ describe('places of the chat page', function () {
     await bobs.getByText('This channel does not exist or is private').waitFor();
     await accessible(bobs);
     expect(await placeLink(adas, 'salaries').count()).to.equal(0);
+    await timeline(adas).waitFor();
   });
 
   it('include direct messages, found by a few letters, and by keys alone', async () => {

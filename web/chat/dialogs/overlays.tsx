@@ -1,5 +1,6 @@
 /** The dialog that is open over the workspace. */
 import { ConfirmDialog } from '../../shared/components/dialog.js';
+import { navigate } from '../../shared/route.js';
 import type { Channel, Message } from '../contract.js';
 import { Lightbox } from '../files/lightbox.js';
 import { signOut } from '../session.js';
@@ -79,6 +80,10 @@ function SignOut({ onClose }: { onClose: () => void }) {
 
 function DeleteChannel({ channel, onClose }: { channel: Channel; onClose: () => void }) {
   const { actions } = useWorkspace();
+  async function remove() {
+    await actions.deleteChannel(channel);
+    navigate('#/', { replace: true });
+  }
   return (
     <ConfirmDialog
       danger
@@ -86,7 +91,7 @@ function DeleteChannel({ channel, onClose }: { channel: Channel; onClose: () => 
       text={texts.deleteChannelText(channel.name)}
       confirmLabel={texts.delete}
       cancelLabel={texts.cancel}
-      onConfirm={() => actions.deleteChannel(channel)}
+      onConfirm={remove}
       onClose={onClose}
     />
   );
