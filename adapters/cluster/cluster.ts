@@ -164,6 +164,7 @@ export async function openCluster({
   return {
     address,
     channel,
+    liveNodes: () => members.liveNodes(),
     /** Nodes that report they cannot connect to this one. */
     unreachedBy: () => members.unreachedBy(),
     async close(): Promise<void> {

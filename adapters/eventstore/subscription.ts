@@ -43,10 +43,15 @@ export async function findStartPosition(client: EventStoreDBClient, position: Po
     await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
     return position;
   } catch (error) {
-    const { cause } = error as { readonly cause?: { readonly code?: unknown } };
-    if (cause?.code === UNKNOWN) return 'start';
+    if (isRefusedPosition(error)) return 'start';
     throw error;
   }
+}
+
+/** Whether a read failed because the server refused its position. */
+export function isRefusedPosition(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  return cause?.code === UNKNOWN;
 }
 
 /**

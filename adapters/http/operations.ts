@@ -1,7 +1,7 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
 import type { Metrics } from '../platform/observability/metrics.js';
 import { equalsSecret } from './hardening/constant-time.js';
-import { isLocalHost } from './hardening/cross-site-guard.js';
+import { isLocalHost, isSameOrigin } from './hardening/cross-site-guard.js';
 import type { NodeStatus } from './node-status.js';
 import { isLoopback } from './server/client-network.js';
 import { openapiRoute } from './server/openapi.js';
@@ -28,13 +28,17 @@ export const operationsSignIn = ({ token }: OperationsAccess): string =>
     ? 'this machine only (set operations.token to allow others)'
     : 'this machine, or operations.token as bearer token';
 
-/** @param more Routes with the same access. */
+/**
+ * @param more Routes with the same access.
+ * @param open Routes for everybody.
+ */
 export function operationsRoutes(
   policy: ServicePolicy,
   status: NodeStatus,
   metrics: Metrics,
   access: OperationsAccess,
   more: readonly Route[] = [],
+  open: readonly Route[] = [],
 ): readonly Route[] {
   const admit = admitWith(access);
   const routes: readonly Route[] = [
@@ -93,10 +97,13 @@ export function operationsRoutes(
     ...route,
     security: 'token',
     admit,
-    answers: { ...route.answers, 403: { description: 'The Host header does not name this port' } },
+    answers: {
+      ...route.answers,
+      403: { description: 'The Host header does not name this port, or a page of another origin asks' },
+    },
   });
-  const guarded = routes.map(guard);
-  return [...guarded, openapiRoute(policy, guarded, guard)];
+  const served = [...open, ...routes.map(guard)];
+  return [...served, openapiRoute(policy, served, guard)];
 }
 
 const RETRY_MS = 1000;
@@ -106,12 +113,16 @@ const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Be
 /** Prevents DNS rebinding by web pages under a name that resolves to this machine. */
 const FOREIGN_HOST = problem(403, 'The Host header does not name this machine');
 
+/** Browsers send commands of any page, and name the page's origin with them. */
+const FOREIGN_ORIGIN = problem(403, 'Pages of other origins may not call this port');
+
 function admitWith({ host, token }: OperationsAccess) {
   const isToken = equalsSecret(token);
   return ({ bearer, address, headers }: Request): undefined | Problem => {
     if (bearer !== undefined && isToken(bearer)) return undefined;
     const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
     if (!isLoopback(address) || forwarded !== undefined) return DENIED;
-    return isLocalHost(headers.host, host) ? undefined : FOREIGN_HOST;
+    if (!isLocalHost(headers.host, host)) return FOREIGN_HOST;
+    return headers.origin === undefined || isSameOrigin(headers, undefined) ? undefined : FOREIGN_ORIGIN;
   };
 }

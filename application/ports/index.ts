@@ -16,6 +16,7 @@ export type {
   AppendOutcome,
   Batch,
   EventLog,
+  EventMetadata,
   NewEvent,
   Position,
   ReadOptions,

@@ -50,6 +50,8 @@ export function createNodeCluster({ kernel, values, metrics, logger }: NodeClust
       opening ??= open();
       return (await opening).channel(name);
     },
+    /** Names of the live nodes; empty while no service uses the cluster. */
+    nodes: (): readonly string[] => [...(current?.liveNodes() ?? [])].map((run) => run.split('~')[0]!),
     /** Names of nodes that can't reach this one; empty while no service uses the cluster. */
     unreachedBy: (): readonly string[] => current?.unreachedBy() ?? [],
     async close() {

@@ -40,6 +40,7 @@ import {
 import type { AnnalsValues } from '../settings.js';
 import { runTransparencyLog } from './audit.js';
 import { createNodeCluster } from './cluster.js';
+import { consolePage, consoleRoutes } from './console.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { nodeName, type Servers } from './locate-servers.js';
 import { createRelays } from './relays.js';
@@ -184,10 +185,9 @@ export async function runNode(
   const { unreachedBy } = cluster;
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
-  const routes = operationsRoutes(policy, status, metrics, access, [
-    ...auditRoutes(createTreeStore(kernel.mongo.audit)),
-    ...processRoutes,
-  ]);
+  const shown = { kernel, services, values, servers, metrics, urls, nodes: cluster.nodes, logger, signal };
+  const more = [...auditRoutes(createTreeStore(kernel.mongo.audit)), ...processRoutes, ...consoleRoutes(shown)];
+  const routes = operationsRoutes(policy, status, metrics, access, more, consolePage());
   const operations = { policy, routes, signIn: operationsSignIn(access) };
   const connections = operationsConnections(policy.service, metrics);
   await open(operations, values['operations.port'], { connections });

@@ -25,7 +25,8 @@ export function startTable(listeners: readonly Listener[], kind: Servers['kind']
   return `\n${head}\n\n${rows.join('\n')}\n\n`;
 }
 
-function storesOf(kind: Servers['kind']): string {
+/** Which servers hold the data, for people. */
+export function storesOf(kind: Servers['kind']): string {
   switch (kind) {
     case 'given':
       return 'configured EventStoreDB and MongoDB';

@@ -22,4 +22,4 @@ export {
   writesOf,
 } from './projection.js';
 export { type Projector, runProjector } from './projector.js';
-export { BuildInProgress, createRebuilder, rebuildsOf } from './rebuild.js';
+export { BuildInProgress, createRebuilder, type Rebuilder, rebuildsOf } from './rebuild.js';

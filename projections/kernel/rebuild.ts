@@ -192,6 +192,7 @@ export function createRebuilder(ports: RebuildPorts) {
   /** Verifies the active build: rebuilds the projection up to its position, compares the rows and drops the copy. */
   async function check(projection: ReadModel, options: CheckOptions): Promise<readonly Difference[]> {
     return withBuildLease(projection, options.signal, async (lease, signal) => {
+      options.onBegun?.();
       const { state } = await current(projection);
       return state ? differences(ports, projection, state.collection, { ...options, lease, signal }) : [];
     });

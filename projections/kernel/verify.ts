@@ -14,6 +14,7 @@ export interface Difference {
 export interface CheckOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
+  readonly onBegun?: () => void;
   /** Delays before each comparison, ms; rows that catch up in between are not reported. */
   readonly lookAgainMs?: readonly number[];
 }

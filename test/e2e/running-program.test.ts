@@ -59,6 +59,24 @@ describe('the running program', function () {
       await operations.ask(method, path);
       await operations.ask(method, path, { headers: { forwarded: 'for=203.0.113.9' } });
     }
+    await operations.ask('GET', '/', { headers: { 'if-none-match': '*' } });
+    const [asset] = /assets\/page-\w+\.js/.exec(await (await fetch(`${first.urls.operations}`)).text()) ?? [];
+    await operations.ask('GET', '/assets/{part}', { target: `/${asset}` });
+    const page = await (await fetch(`${first.urls.operations}/events`)).json();
+    const [{ position }] = (page as { events: [{ position: string }] }).events;
+    for (const path of ['/events/{position}', '/events/{position}/related'])
+      await operations.ask('GET', path, { target: path.replace('{position}', position) });
+    const isIdle = async () => !(await (await fetch(`${first.urls.operations}/reindex`)).text()).includes('running');
+    for (const kind of ['rebuild', 'check']) {
+      const path = `/projections/{name}/${kind}`;
+      // One of them at a time.
+      await Promise.all(
+        ['rooms.state', 'chat.messages', 'chat.files'].map((name) =>
+          operations.ask('POST', path, { target: path.replace('{name}', name) }),
+        ),
+      );
+      await eventually(isIdle);
+    }
     // Tiles exist once a checkpoint is signed, after a minute (transparency-log.test.ts).
     expect(operations.unseen().filter((answer) => !/ \/audit\/.* 200$/.test(answer))).to.deep.equal([]);
   });

@@ -40,7 +40,7 @@ export function createLeases(
   db: Db,
   nodeName: string,
   { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = systemTimer, onDuplicate }: LeaseOptions = {},
-): Leases {
+): Leases & { holders(): Promise<ReadonlyMap<string, string>> } {
   let owner = nodeName;
   const by = randomUUID();
   const onDuplicateName = (name: string) => {
@@ -76,28 +76,46 @@ export function createLeases(
       // Read before the query, which may take as long as a lease lasts.
       const unchanged = observed.unchanged(name);
       const row = await observed.refresh(name);
-      if (!row || row.until.getTime() === RELEASED.getTime()) return undefined;
-      return unchanged && isSame(row, unchanged) ? undefined : row.owner;
+      return row && isUnexpired(row, unchanged) ? row.owner : undefined;
+    },
+    /** Returns the node that holds each lease, as `holder` does. */
+    async holders() {
+      const asked = monotonic.now();
+      const found = await rows.find({}).toArray();
+      const held = found.filter((row) => {
+        const unchanged = observed.unchanged(row._id, asked);
+        observed.observe(row._id, row);
+        return isUnexpired(row, unchanged);
+      });
+      return new Map(held.map(({ _id, owner }) => [_id, owner]));
     },
   };
 }
 
 type LeaseState = Pick<LeaseRow, 'fence' | 'until'>;
 
+/** @param unchanged State that was observed for the whole duration of a lease. */
+const isUnexpired = (row: LeaseRow, unchanged: LeaseState | undefined): boolean =>
+  row.until.getTime() !== RELEASED.getTime() && !(unchanged && isSame(row, unchanged));
+
 /** Observes leases of other nodes. One that is not renewed in time has expired, regardless of its holder's clock. */
 function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
   const states = new Map<string, LeaseState & { readonly since: number }>();
+  const observe = (name: string, row: LeaseState | null) => {
+    const previous = states.get(name);
+    if (!row) states.delete(name);
+    else if (!previous || !isSame(previous, row))
+      states.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
+  };
   return {
-    unchanged(name: string): LeaseState | undefined {
+    observe,
+    unchanged(name: string, now = monotonic.now()): LeaseState | undefined {
       const { since, ...unchanged } = states.get(name) ?? { since: Number.POSITIVE_INFINITY };
-      return monotonic.now() - since >= leaseMs ? (unchanged as LeaseState) : undefined;
+      return now - since >= leaseMs ? (unchanged as LeaseState) : undefined;
     },
     async refresh(name: string): Promise<LeaseRow | undefined> {
       const row = await rows.findOne({ _id: name });
-      const previous = states.get(name);
-      if (!row) states.delete(name);
-      else if (!previous || !isSame(previous, row))
-        states.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
+      observe(name, row);
       return row ?? undefined;
     },
   };

@@ -6,6 +6,7 @@ import { serviceOf } from '../../../domain/shared/index.js';
 import type { ClusterObserver } from '../../cluster/cluster.js';
 import type { ResponseRecord } from '../../http/server/http-server.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
+import { createActivity } from './activity.js';
 
 type Progress = bigint | undefined;
 
@@ -16,6 +17,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
+  const activity = createActivity();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -145,12 +147,15 @@ export function createMetrics() {
     answered({ service, method, route, status, ms }: ResponseRecord): void {
       requests.inc({ service, method, route, status: String(status) });
       durations.observe({ service, method, route }, ms / 1000);
+      // Its own requests would hide when a server is idle.
+      if (service !== 'operations') activity.answered(status, ms);
     },
     /** Returns a function that counts appended events, by the service in the stream's name, and passes them on. */
     countAppended:
       (next: OnAppended): OnAppended =>
       (stream, position, events) => {
         appended.inc({ service: serviceOf(stream) }, events);
+        activity.appended(events);
         next(stream, position, events);
       },
     conflicted: (stream: string): void => conflicts.inc({ service: serviceOf(stream) }),
@@ -206,6 +211,8 @@ export function createMetrics() {
     },
     /** Counts a side effect (mail, webhook, follow-up command) that is done. */
     reacted: (reaction: string): void => reactions.inc({ reaction, outcome: 'done' }),
+    /** Returns requests and events of the last hour. */
+    activity: activity.list,
     /** Returns all metrics in the Prometheus text format. */
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,

@@ -25,6 +25,24 @@ describe('a lease', () => {
     expect(await nodes.ann().holder(nodes.name)).to.equal('bob');
   });
 
+  it('is listed with its holder until it is released, or was not renewed for as long as it lasts', async () => {
+    const dead = fakeClock(nodes.time.now());
+    const lease = await given(nodes.ann(dead).acquire(nodes.name));
+    const viewer = nodes.bob();
+    const holder = async () => (await viewer.holders()).get(nodes.name);
+    expect(await holder()).to.equal('ann');
+    nodes.time.pass(LEASE_MS - 1);
+    expect(await holder()).to.equal('ann');
+    nodes.time.pass(1);
+    expect(await holder()).to.equal(undefined);
+    await lease.release();
+    expect((await nodes.bob().holders()).has(nodes.name)).to.equal(false);
+    const next = await given(nodes.bob().acquire(nodes.name));
+    expect(await holder()).to.equal('bob');
+    await next.release();
+    expect(await holder()).to.equal(undefined);
+  });
+
   it('detects a second node with a copied name: the node that loses reports it and takes a new name', async () => {
     const told: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
