@@ -71,6 +71,18 @@ describe('reloading the meeting page', function () {
     expect(storedText).to.include(roomId).and.to.include('resumeToken').and.not.to.include('hunter22');
   });
 
+  it('returns to a locked meeting that it created, as moderator', async () => {
+    const { ada } = await two();
+    await ada.choose('Lock meeting');
+    await ada.locked.waitFor();
+    await ada.page.goto('about:blank');
+    await ada.page.goBack();
+    await ada.inside();
+    await ada.locked.waitFor();
+    await ada.open('People');
+    await ada.who(/^Ada you moderator/).waitFor();
+  });
+
   it('returns after a lost connection with queued messages, and is visible to others', async () => {
     const { ada, bob } = await two();
     await bob.sees('Ada');

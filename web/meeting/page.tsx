@@ -28,13 +28,14 @@ effect(() => {
 });
 
 /** Restores the visit before a reload. The password is not stored, because the resume token suffices. */
-function resumeVisit({ roomId, name, title, identity, unsent, draft: typed, ...visit }: SavedVisit) {
+function resumeVisit({ roomId, name, title, creatorToken, identity, unsent, draft: typed, ...visit }: SavedVisit) {
   ownName.value = name;
   draft.value = typed;
   outbox.enter(roomId, unsent);
   const until = resumableUntil(visit);
   if (!identity || Date.now() >= until) return;
-  void enter({ roomId, name, title, isHost: false }, { ...identity, until });
+  const returning = { roomId, name, title, isHost: false, ...(creatorToken && { creatorToken }) };
+  void enter(returning, { ...identity, until });
 }
 
 const savedVisit = takeVisit();
@@ -46,8 +47,8 @@ addEventListener('pagehide', () => {
   const unsent = outbox.pending();
   const joined = ticket.value;
   if (!joined || (!identity && unsent.length === 0)) return;
-  const { roomId, name, title } = joined;
-  storeVisit({ roomId, name, title, identity, unsent, draft: draft.value, leftAt: Date.now() });
+  const { roomId, name, title, creatorToken } = joined;
+  storeVisit({ roomId, name, title, creatorToken, identity, unsent, draft: draft.value, leftAt: Date.now() });
 });
 // A page restored from the back/forward cache still has its state.
 addEventListener('pageshow', ({ persisted }) => {

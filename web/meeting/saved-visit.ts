@@ -6,6 +6,8 @@ export interface SavedVisit {
   readonly roomId: string;
   readonly name: string;
   readonly title: string;
+  /** Lets who created the meeting in although it is locked. */
+  readonly creatorToken?: string | undefined;
   /** Absent if we had left the meeting. */
   readonly identity?: Identity | undefined;
   readonly unsent: readonly PendingMessage[];
