@@ -129,6 +129,7 @@ describe('reloading the meeting page', function () {
     await ada.button('Remove').click();
     await bob.seesError(/removed you/);
     await ada.button('Leave').click();
+    await ada.seesError(/You have left the meeting/);
     for (const tab of [ada, bob]) {
       await tab.inLobby();
       let joins = 0;

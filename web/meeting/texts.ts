@@ -14,6 +14,7 @@ export const texts = {
   everyone: 'everyone',
 
   ended: {
+    left: 'You have left the meeting.',
     tooLong: 'You were away for too long. Join again.',
     replaced: 'You have joined this meeting from another place.',
     removed: 'A moderator removed you from the meeting.',
@@ -92,7 +93,7 @@ export const texts = {
 
   waiting: {
     title: 'Please wait',
-    about: 'The meeting is locked. The moderators have been notified, and will let you in.',
+    about: 'The meeting is locked. The moderators have been notified, and can let you in.',
     leave: 'Leave',
     knocking: (name: string) => `${name} is waiting to be admitted.`,
     knockingMany: (count: number) => `${count} people are waiting to be admitted.`,

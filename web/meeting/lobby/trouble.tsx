@@ -13,7 +13,7 @@ export function Trouble({ checkedName }: { checkedName: () => string | undefined
   const last = ticket.value;
   const canStart = errorCode === 'ROOM_NOT_FOUND' && last && /^[A-Z0-9]{6}$/.test(last.roomId);
   return (
-    <div class={`trouble ${isJoining ? 'calm' : ''}`} role="alert">
+    <div class={`trouble ${isJoining || trouble === texts.ended.left ? 'calm' : ''}`} role="alert">
       <Icon of={CircleAlert} />
       <p>{trouble}</p>
       {isJoining && (

@@ -216,7 +216,7 @@ export function createSession(url: URL, listener: SessionListener): Session {
     leave() {
       if (socket?.isOpen) socket.send({ type: 'leave' });
       else closeSocket();
-      endSession('');
+      endSession(state.room.isInside ? texts.ended.left : '');
     },
     send: (message) => state.status === 'inside' && socket?.send(message) === true,
     change(next, message) {
