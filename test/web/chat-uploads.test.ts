@@ -89,6 +89,20 @@ describe('uploads of the chat page', () => {
     expect(changes).to.deep.equal([{ attachments: [{ filename: 'stored' }] }]);
   });
 
+  it('are attached in the order in which they were chosen', async () => {
+    const { requests } = start();
+    const drafts = page.createDrafts('u2');
+    const uploads = page.createUploads(drafts);
+    const file = (name: string) => new File(['pixels'], name, { type: 'image/png' });
+    uploads.add('c1', 'c1', [file('one.png'), file('two.png'), file('three.png')]);
+    const [one, two, three] = await requests(3);
+    three?.answer({ filename: 'stored-3' });
+    one?.answer({ filename: 'stored-1' });
+    two?.answer({ filename: 'stored-2' });
+    await eventually(() => uploads.previewOf('stored-2') !== undefined);
+    expect(drafts.of('c1').peek()).to.deep.include({ images: ['stored-1', 'stored-2', 'stored-3'] });
+  });
+
   it('end when the user signs out, and store nothing any more', async () => {
     const { uploads, changes, requests } = start();
     const file = (name: string) => new File(['text'], name, { type: 'text/plain' });

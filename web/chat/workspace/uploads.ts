@@ -25,6 +25,8 @@ export interface Upload {
 interface Running {
   readonly file: File;
   readonly kind: 'file' | 'image';
+  /** Number among all that were added. */
+  readonly sequence: number;
   readonly abort: AbortController;
 }
 
@@ -33,6 +35,9 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads(drafts: Drafts) {
   const signals = new Map<string, Signal<readonly Upload[]>>();
   const running = new Map<string, Running>();
+  /** Stored names in the order in which their files were chosen, which uploads need not complete in. */
+  const order = new Map<string, number>();
+  let added = 0;
   /** Object URLs of images uploaded from here, by stored name. */
   const previews = new Map<string, string>();
 
@@ -52,6 +57,8 @@ export function createUploads(drafts: Drafts) {
     if (running.size > 0) event.preventDefault();
   }
 
+  const byOrder = (one: string, other: string) => (order.get(one) ?? 0) - (order.get(other) ?? 0);
+
   function remove(key: string, id: string) {
     running.get(id)?.abort.abort();
     running.delete(id);
@@ -70,7 +77,7 @@ export function createUploads(drafts: Drafts) {
       }
       const id = randomKey();
       const { kind, name } = check;
-      running.set(id, { file, kind, abort: new AbortController() });
+      running.set(id, { file, kind, sequence: ++added, abort: new AbortController() });
       const upload = { id, name, size: file.size, isImage: kind === 'image', progress: 0 };
       listOf(key).value = [...listOf(key).value, upload];
       void run(key, placeId, upload);
@@ -92,21 +99,30 @@ export function createUploads(drafts: Drafts) {
     }
   }
 
-  async function sendFile(key: string, id: string, filename: string, { file, abort }: Running) {
+  async function sendFile(key: string, id: string, filename: string, { file, sequence, abort }: Running) {
     const body = { filename, file: await base64Of(file), contentType: file.type };
     const { attachment } = await post<{ attachment: Attachment }>('files', body, key, id, abort.signal);
     abort.signal.throwIfAborted();
-    drafts.change(key, { attachments: [...drafts.of(key).peek().attachments, attachment] });
+    order.set(attachment.filename, sequence);
+    const attachments = [...drafts.of(key).peek().attachments, attachment];
+    drafts.change(key, { attachments: attachments.sort((a, b) => byOrder(a.filename, b.filename)) });
   }
 
-  async function sendImage(key: string, placeId: string, id: string, filename: string, { file, abort }: Running) {
+  async function sendImage(
+    key: string,
+    placeId: string,
+    id: string,
+    filename: string,
+    { file, sequence, abort }: Running,
+  ) {
     const place = `${isDirect(placeId) ? 'conversations' : 'channels'}/${encodeURIComponent(placeId)}`;
     const [image, thumbnail] = await Promise.all([base64Of(file), thumbnailOf(file)]);
     const body = { filename, image, ...(thumbnail !== undefined && { thumbnail }) };
     const answer = await post<{ filename: string }>(`${place}/messages/image`, body, key, id, abort.signal);
     abort.signal.throwIfAborted();
     previews.set(answer.filename, URL.createObjectURL(file));
-    drafts.change(key, { images: [...drafts.of(key).peek().images, answer.filename] });
+    order.set(answer.filename, sequence);
+    drafts.change(key, { images: [...drafts.of(key).peek().images, answer.filename].sort(byOrder) });
   }
 
   /** Ends all uploads: after signing out nothing of the user is sent or stored again. */
