@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../application/audit/index.js';
 import type { EventMetadata, Position } from '../../application/ports/index.js';
 import { readAll } from './client.js';
 import { BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError } from './driver.js';
+import { firstRecordOf } from './log-positions.js';
 import { createEventLookup } from './stored-events.js';
 import { isRefusedPosition } from './subscription.js';
 
@@ -127,8 +128,10 @@ function unreadable(error: unknown): UnreadableStart | undefined {
 
 function headerOf({ event }: ResolvedEvent): StoredHeader | undefined {
   if (!event?.position) return undefined;
-  const { id, streamId: stream, revision, type, position, created, metadata } = event;
+  const { id, streamId: stream, revision, type, position } = event;
+  // Reads continue at positions of the store, so these are shown, also of copied events.
+  const { recordedAt, metadata } = firstRecordOf(event);
   const isOurs = typeof metadata === 'object' && metadata !== null && !(metadata instanceof Uint8Array);
-  const common = { id, stream, revision, position: position.commit, type, recordedAt: created.getTime() };
+  const common = { id, stream, revision, position: position.commit, type, recordedAt };
   return { ...common, metadata: isOurs ? (metadata as EventMetadata) : {} };
 }

@@ -13,6 +13,7 @@ import {
   serviceOf,
 } from '../../domain/shared/index.js';
 import { jsonEvent } from './driver.js';
+import { firstRecordOf } from './log-positions.js';
 
 export interface Codec {
   /**
@@ -68,12 +69,13 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
 
   const decode: Codec['decode'] = ({ event: stored }) => {
     if (!stored?.position) return [];
+    const first = firstRecordOf(stored);
     const common = {
       id: stored.id,
       stream: stored.streamId,
       revision: Number(stored.revision),
-      position: stored.position.commit,
-      recordedAt: stored.created.getTime(),
+      position: first.position,
+      recordedAt: first.recordedAt,
     };
     if (stored.type.startsWith('$')) return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
     const known = byStoredType.get(stored.type);
@@ -81,7 +83,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     const { spec, version } = known;
     // A copy in another service's stream is not our event.
     if (known.service !== serviceOf(stored.streamId)) return [];
-    const metadata = isRecord(stored.metadata) ? stored.metadata : {};
+    const metadata = isRecord(first.metadata) ? first.metadata : {};
     const { id, stream, revision, position, recordedAt } = common;
     // Copied by name: a spread is slow, and this runs for every event read.
     return upcast(spec, version, { type: known.type, data: stored.data }).map(({ type, data }) => ({

@@ -15,6 +15,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from './driver.js';
+import { FILLER } from './log-positions.js';
 
 /** Stream of write probes; only its last event is kept. */
 const PROBE_STREAM = 'annals-trial';
@@ -65,11 +66,17 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     };
     try {
       const events = await readAll(() => client.readStream(stream, options));
-      return events.flatMap((resolved) => {
-        const decoded = codec.decode(resolved);
-        if (decoded.length === 0) throw new Error(`${resolved.event?.type} in ${stream} has an unknown event type`);
-        return decoded;
+      const real = events.filter(({ event }) => event?.type !== FILLER);
+      const decoded = real.flatMap((resolved) => {
+        const latest = codec.decode(resolved);
+        if (latest.length === 0) throw new Error(`${resolved.event?.type} in ${stream} has an unknown event type`);
+        return latest;
       });
+      const next = Number(events.at(-1)?.event?.revision) + (backwards ? -1 : 1);
+      // A page without the fillers that it had would look like the last one.
+      if (real.length === events.length || events.length !== limit || next < 0) return decoded;
+      const rest = await read(stream, { from: next, backwards, limit: limit - real.length });
+      return [...decoded, ...(typeof rest === 'string' ? [] : rest)];
     } catch (error) {
       if (error instanceof StreamNotFoundError) return 'missing';
       if (error instanceof StreamDeletedError) return 'deleted';

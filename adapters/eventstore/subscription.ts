@@ -12,9 +12,12 @@ import {
 } from '../../application/ports/index.js';
 import { readAll, translateError } from './client.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
+import { type LogPositions, OWN_POSITIONS } from './log-positions.js';
 
 /** Returns the events of a stored one; none if it is not to be delivered. */
 type Decode<Event> = (resolved: ResolvedEvent) => readonly Event[];
+
+type LoadPositions = () => Promise<LogPositions>;
 
 const BATCH_SIZE = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
@@ -34,9 +37,14 @@ const UNKNOWN = 2;
  * event: itself, the head of the log if that is lower, or the start of the log if the server refuses it. The
  * caller skips earlier events.
  */
-export async function findStartPosition(client: EventStoreDBClient, position: Position): Promise<Position | 'start'> {
+export async function findStartPosition(
+  client: EventStoreDBClient,
+  positions: LoadPositions,
+  position: Position,
+): Promise<Position | 'start'> {
   const head = await readHeadPosition(client);
   if (position === 0n || head === undefined) return 'start';
+  if ((await positions()).isCopied(position)) return position;
   if (position >= head) return head;
   const fromPosition = { commit: position, prepare: position };
   try {
@@ -62,13 +70,15 @@ export function createSubscription<Event>(
   client: EventStoreDBClient,
   decode: Decode<Event>,
   logger: Logger,
+  positions: LoadPositions = async () => OWN_POSITIONS,
 ): Subscribe<Event> {
   return async function* follow({ from, signal, batchSize = BATCH_SIZE, ...selection }) {
     let position = from;
     let retryMs = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, decode, selection, position, batchSize, signal)) {
+        const source = { client, decode, positions: await positions() };
+        for await (const batch of connect(source, selection, position, batchSize, signal)) {
           position = batch.position ?? position;
           retryMs = BACKOFF_MS.first;
           yield batch;
@@ -93,9 +103,14 @@ export function createSubscription<Event>(
 /** Whether it is a gRPC error: of the server, or a failed connection. */
 const isGrpcError = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
 
+interface Source<Event> {
+  readonly client: EventStoreDBClient;
+  readonly decode: Decode<Event>;
+  readonly positions: LogPositions;
+}
+
 async function* connect<Event>(
-  client: EventStoreDBClient,
-  decode: Decode<Event>,
+  { client, decode, positions }: Source<Event>,
   selection: Selection,
   from: Position | 'start',
   batchSize: number,
@@ -106,12 +121,13 @@ async function* connect<Event>(
   let failed: unknown;
   let wake = () => {};
   const checkpointReached: Checkpoint = async (_, { commit }) => {
-    scanned = commit;
+    scanned = positions.fromStore(commit) ?? scanned;
     wake();
   };
+  const first = from === 'start' ? from : positions.toStore(from);
   const subscription: AllStreamSubscription = client.subscribeToAll(
     {
-      fromPosition: from === 'start' ? START : { commit: from, prepare: from },
+      fromPosition: first === 'start' ? START : { commit: first, prepare: first },
       filter: filterOf(selection, checkpointReached),
     },
     { highWaterMark: batchSize },
@@ -131,6 +147,13 @@ async function* connect<Event>(
   signal.addEventListener('abort', abort);
   try {
     let last = from === 'start' ? undefined : from;
+    /** Events to deliver: those after `from`, since the subscription may start earlier. */
+    const select = (resolved: ResolvedEvent) => {
+      const position = resolved.event && positions.of(resolved.event);
+      return position === undefined || (from !== 'start' && position <= from)
+        ? { events: [], position: undefined }
+        : { events: decode(resolved), position };
+    };
     for (;;) {
       const wakeUp = new Promise<void>((resolve) => {
         wake = resolve;
@@ -139,7 +162,7 @@ async function* connect<Event>(
       // buffered.
       const checkpoint = scanned;
       const wasCaughtUp = caughtUp;
-      const batch = drain(subscription, decode, batchSize);
+      const batch = drain(subscription, select, batchSize);
       const idle = batch.read < batchSize;
       const candidate = idle ? latestOf(batch.position, checkpoint) : batch.position;
       // A checkpoint may be older than the latest event; the position never moves back.
@@ -178,7 +201,12 @@ function filterOf(selection: Selection, checkpointReached: Checkpoint) {
 
 type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promise<void>;
 
-function drain<Event>(subscription: AllStreamSubscription, decode: Decode<Event>, batchSize: number) {
+type Select<Event> = (resolved: ResolvedEvent) => {
+  readonly events: readonly Event[];
+  readonly position: Position | undefined;
+};
+
+function drain<Event>(subscription: AllStreamSubscription, select: Select<Event>, batchSize: number) {
   const events: Event[] = [];
   let read = 0;
   let position: Position | undefined;
@@ -186,8 +214,9 @@ function drain<Event>(subscription: AllStreamSubscription, decode: Decode<Event>
     const resolved = subscription.read();
     if (resolved === null) break;
     read++;
-    position = resolved.event?.position?.commit ?? position;
-    events.push(...decode(resolved));
+    const selected = select(resolved);
+    position = selected.position ?? position;
+    events.push(...selected.events);
   }
   return { events, read, position };
 }

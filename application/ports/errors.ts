@@ -23,6 +23,11 @@ export class CorruptEventError extends Error {
   override readonly name = 'CorruptEventError';
 }
 
+/** The event store holds only a part of a log that is being migrated to it. */
+export class UnfinishedMigrationError extends Error {
+  override readonly name = 'UnfinishedMigrationError';
+}
+
 /** A store refuses writes because its disk is full; nothing was stored. */
 export class StoreFullError extends UnavailableError {
   override readonly name = 'StoreFullError';

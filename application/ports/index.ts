@@ -11,6 +11,7 @@ export {
   StoreFullError,
   UnavailableError,
   UndecryptableError,
+  UnfinishedMigrationError,
 } from './errors.js';
 export type {
   AppendOutcome,

@@ -2,7 +2,7 @@
 import { DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged } from '@annals/engines';
 import { WrongSecret } from '../../adapters/crypto/wrapping.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
-import { CorruptEventError, UnavailableError } from '../../application/ports/index.js';
+import { CorruptEventError, UnavailableError, UnfinishedMigrationError } from '../../application/ports/index.js';
 
 /** A command failed; the message is one line for people. */
 export class Failed extends Error {
@@ -31,6 +31,7 @@ const ERRORS_FOR_PEOPLE = [
   SharedDirectory,
   StoreDamaged,
   CorruptEventError,
+  UnfinishedMigrationError,
   WrongSecret,
 ];
 

@@ -63,7 +63,8 @@ export const replay: CommandSpec = {
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
       const ports = { ...kernel, decryptEvent: kernel.decryptEventOnce };
-      const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
+      const start =
+        filter.after === undefined ? 'start' : await findStartPosition(kernel.client, kernel.positions, filter.after);
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of eventPages) {
         for (const chunk of output.page(page)) await print(chunk, signal);

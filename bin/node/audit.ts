@@ -14,14 +14,14 @@ export const AUDIT_LEASE = 'audit';
 const SEED_BYTES = 32;
 
 export function auditPorts(
-  { mongo, client, keys, followStored }: Kernel,
+  { mongo, client, keys, followStored, positions }: Kernel,
   values: Pick<AnnalsValues, 'audit.name'>,
   logger: Logger,
 ): AuditPorts {
   return {
     store: createTreeStore(mongo.audit),
     followStored,
-    eventAt: createEventLookup(client),
+    eventAt: createEventLookup(client, positions),
     async signer(keyNumber) {
       const seed = await keys.create(`audit:${keyNumber}`, randomBytes(SEED_BYTES));
       if (!seed) throw new Error(`the key ${keyNumber} of the transparency log was destroyed`);

@@ -7,6 +7,7 @@ import { createPasswordHashing } from '../../adapters/crypto/scrypt.js';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createEventLog } from '../../adapters/eventstore/event-log.js';
+import { createPositionLookup } from '../../adapters/eventstore/log-positions.js';
 import { decodeStoredEvent } from '../../adapters/eventstore/stored-events.js';
 import { createSubscription, readHeadPosition } from '../../adapters/eventstore/subscription.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
@@ -24,7 +25,7 @@ import {
   systemContext,
 } from '../../application/command/index.js';
 import { createProjectionProgress } from '../../application/consistency/index.js';
-import type { Logger } from '../../application/ports/index.js';
+import { type Logger, UnfinishedMigrationError } from '../../application/ports/index.js';
 import {
   createEventDecryptor,
   createUndecryptableCounter,
@@ -71,6 +72,17 @@ export async function createKernel(options: KernelOptions) {
   const { logger, node, metrics, tracing = createTracing(undefined) } = options;
   const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
   const client = connectEventStore(options.eventStoreUrl);
+  const positions = createPositionLookup(client);
+  const close = async () => {
+    await client.dispose();
+    await mongo.close();
+  };
+  // An event store that does not answer now is reported by whatever needs it.
+  await positions().catch(async (error) => {
+    if (!(error instanceof UnfinishedMigrationError)) return;
+    await close();
+    throw error;
+  });
   const catalogs = options.catalogs.map(({ service, events }) => ({
     service,
     events: { ...servedEvents, ...events },
@@ -79,7 +91,7 @@ export async function createKernel(options: KernelOptions) {
   const { secret = (db) => ({ stored: createStoredSecret(db) }) } = options;
   const { keys, installation } = await openKeys(mongo.keys, secret(mongo.keys), randomBytes(32), logger).catch(
     async (error) => {
-      await mongo.close();
+      await close();
       throw error;
     },
   );
@@ -92,7 +104,7 @@ export async function createKernel(options: KernelOptions) {
   const eventLog = createEventLog(client, codec, logger);
   const log = { ...eventLog, append: tracing.appends(eventLog.append) };
   const clock = createStoreClock({ queryTime: log.time, logger });
-  const follow = createSubscription(client, codec.decode, logger);
+  const follow = createSubscription(client, codec.decode, logger, positions);
   const decryptEvent = createEventDecryptor(throwingVault, undecryptable.onUndecryptable);
   const aggregates = createAggregateStore(log, decryptEvent);
   const served = createActiveBuilds();
@@ -146,7 +158,9 @@ export async function createKernel(options: KernelOptions) {
     log,
     clock,
     follow,
-    followStored: createSubscription(client, decodeStoredEvent, logger),
+    followStored: createSubscription(client, decodeStoredEvent, logger, positions),
+    /** Positions of a log that was migrated to this event store. */
+    positions,
     keys,
     vault,
     decryptEvent,
@@ -178,9 +192,6 @@ export async function createKernel(options: KernelOptions) {
     passwords: createPasswordHashing(),
     head,
     systemContext,
-    async close() {
-      await client.dispose();
-      await mongo.close();
-    },
+    close,
   };
 }
