@@ -20,7 +20,7 @@ import {
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 /** Separates the id of an unsettled file from its owner, in its name. */
-const OWNER_SEPARATOR = '~';
+export const OWNER_SEPARATOR = '~';
 const ID = /^[\w-]{22}$/;
 const READ_BYTES = 128 * 1024;
 

@@ -1,4 +1,6 @@
 /** File store in GridFS, for MongoDB servers that all nodes share. */
+import { hash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
 import { Binary, type Db, GridFSBucket, ObjectId } from 'mongodb';
 import { STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
 import {
@@ -13,11 +15,46 @@ interface PendingUpload {
   readonly _id: ObjectId;
   /** Owner to ask about the file. */
   readonly of?: string;
+  /** Name of a blob from a directory store. */
+  readonly stored?: string;
 }
 
 /** Age at which an unsettled upload counts as abandoned; no upload takes longer. */
 const ABANDONED_MS = 24 * 3_600_000;
 const ID = /^[\da-f]{24}$/;
+/** Names in a directory store, as `annals migrate` brings them. */
+const FOREIGN_ID = /^[\w-]{22}$/;
+
+/** Document of a blob. One from a directory store gets a time of its own, 1970, so that it is never taken for a new one. */
+function documentOf(stored: string): ObjectId | undefined {
+  if (ID.test(stored)) return new ObjectId(stored);
+  return FOREIGN_ID.test(stored) ? new ObjectId(`00000000${hash('sha256', stored).slice(0, 16)}`) : undefined;
+}
+
+/**
+ * Copies a blob of a directory store, unless it is there already. `owner` is whom to ask whether it is in use, if it was
+ * never settled.
+ */
+export async function importBlob(db: Db, bucket: string, { stored, size, owner, read }: DirectoryBlob): Promise<void> {
+  const id = documentOf(stored)!;
+  if (owner !== undefined) {
+    const pending = db.collection<PendingUpload>(`${bucket}.begun`);
+    await pending.updateOne({ _id: id }, { $set: { of: owner, stored } }, { upsert: true });
+  }
+  const files = new GridFSBucket(db, { bucketName: bucket });
+  const [present] = await files.find({ _id: id }).toArray();
+  if (Number(present?.length ?? -1) === size) return;
+  await db.collection(`${bucket}.chunks`).deleteMany({ files_id: id });
+  await pipeline(read(), files.openUploadStreamWithId(id, stored));
+}
+
+export interface DirectoryBlob {
+  readonly stored: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly owner?: string | undefined;
+  read(): AsyncIterable<Uint8Array>;
+}
 
 /** Creates a file store. `bucket` is the prefix of its collections; `now` returns Unix ms. */
 export function createGridFsStore(db: Db, bucket: string, now: () => number, abandonedMs = ABANDONED_MS): FileStore {
@@ -69,8 +106,9 @@ export function createGridFsStore(db: Db, bucket: string, now: () => number, aba
   }
 
   async function* read(stored: string, from: number, to: number): AsyncGenerator<Uint8Array> {
-    if (!ID.test(stored)) throw new NotStored('not a valid file id');
-    const source = files.openDownloadStream(new ObjectId(stored), { start: from, end: to });
+    const id = documentOf(stored);
+    if (!id) throw new NotStored('not a valid file id');
+    const source = files.openDownloadStream(id, { start: from, end: to });
     try {
       for await (const bytes of source) yield bytes instanceof Binary ? bytes.value() : bytes;
     } catch (error) {
@@ -80,21 +118,22 @@ export function createGridFsStore(db: Db, bucket: string, now: () => number, aba
   }
 
   async function remove(stored: string): Promise<void> {
-    if (!ID.test(stored)) return;
-    const id = new ObjectId(stored);
+    const id = documentOf(stored);
+    if (!id) return;
     // `GridFSBucket.delete` removes nothing of an upload that was never finished.
     await db.collection<{ _id: ObjectId }>(`${bucket}.files`).deleteOne({ _id: id });
     await db.collection(`${bucket}.chunks`).deleteMany({ files_id: id });
   }
 
   async function settle(stored: string): Promise<void> {
-    if (ID.test(stored)) await pending.deleteOne({ _id: new ObjectId(stored) });
+    const id = documentOf(stored);
+    if (id) await pending.deleteOne({ _id: id });
   }
 
   async function* unsettled(): AsyncGenerator<Unsettled> {
     const maxId = ObjectId.createFromTime(Math.floor((now() - abandonedMs) / 1000));
     const expired = await pending.find({ _id: { $lt: maxId } }).toArray();
-    for (const { _id, of } of expired) yield { stored: _id.toHexString(), of };
+    for (const { _id, of, stored = _id.toHexString() } of expired) yield { stored, of };
   }
 
   return { begin, read, remove, settle, unsettled };

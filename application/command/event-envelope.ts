@@ -60,7 +60,7 @@ export function newEvent(
 }
 
 /** Returns a UUIDv5 (RFC 9562, section 5.5). */
-function uuidFrom(name: string): string {
+export function uuidFrom(name: string): string {
   const hex = hash('sha1', Buffer.concat([EVENT_NAMESPACE, Buffer.from(name)]), 'hex');
   const variant = VARIANT[Number.parseInt(hex.charAt(16), 16)];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -17,6 +17,7 @@ export {
   newEvent,
   systemContext,
   timestampOf,
+  uuidFrom,
 } from './event-envelope.js';
 export { type Appender, createGroupCommit, type PendingEvent, StreamEndedError } from './group-commit.js';
 export { createHandleCommand, type HandleCommand } from './handle-command.js';

@@ -2,6 +2,7 @@
  * Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling, memory estimates.
  */
 export { createBatchLoader } from './batch-loader.js';
+export { createBoundedParallel } from './bounded-parallel.js';
 export {
   createSliceQueue,
   createYielder,

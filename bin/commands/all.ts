@@ -89,6 +89,11 @@ export const commands: readonly Listed[] = [
     summary: 'Copy a backup to the data directory',
     load: async () => (await import('./restore.js')).restore,
   },
+  {
+    name: 'migrate',
+    summary: 'Copy everything to an EventStoreDB and a MongoDB',
+    load: async () => (await import('./migrate/migrate.js')).migrate,
+  },
   { name: 'keys', summary: 'Rewrap all keys with a new secret', load: async () => (await import('./keys.js')).keys },
   {
     name: 'erase',

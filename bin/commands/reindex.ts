@@ -1,5 +1,4 @@
 /** `annals reindex`: rebuilds read models from the log next to the active ones, then switches to them. */
-import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
@@ -7,6 +6,7 @@ import type { Kernel } from '../node/kernel.js';
 import { loadServices } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { printError, table } from './output.js';
+import { progressBar } from './progress-bar.js';
 import { createStoreRetries } from './retry-store.js';
 import { withKernel } from './stores.js';
 
@@ -103,25 +103,4 @@ async function list(kernel: Kernel, selected: readonly ReadModel[]): Promise<num
     table([['PROJECTION', 'VERSION', 'COLLECTION', 'POSITION', 'HEAD'], ...(await Promise.all(rows))]),
   );
   return 0;
-}
-
-/** Progress bar on a terminal; elsewhere nothing is shown. */
-function progressBar(name: string) {
-  const bar = new SingleBar({
-    format: '{name} {bar} {percentage}% | {events} events | {rate}/s | {eta_formatted} left',
-    hideCursor: true,
-  });
-  const started = performance.now();
-  return {
-    update({ events, position }: Progress, until: bigint) {
-      if (!process.stderr.isTTY) return;
-      const rate = Math.round(events / ((performance.now() - started) / 1000));
-      if (!bar.isActive) bar.start(Number(until), 0, { name, events, rate });
-      bar.setTotal(Number(until));
-      bar.update(Number(position < until ? position : until), { name, events, rate });
-    },
-    stop() {
-      if (bar.isActive) bar.stop();
-    },
-  };
 }

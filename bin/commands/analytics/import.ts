@@ -2,8 +2,8 @@
 import { Argument, Option } from 'commander';
 import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 import { type Chunk, createHitImporter, type HitImporter } from '../../../application/analytics/import-hits.js';
+import { createBoundedParallel } from '../../../application/concurrency/index.js';
 import { SOME_REJECTED } from '../command.js';
-import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
 import { inputPaths, openSource, type Source, Unreadable } from '../input/source.js';
 import { printError } from '../output.js';

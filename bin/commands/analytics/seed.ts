@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { createSiteDirectory, createSites } from '../../../application/analytics/sites.js';
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
+import { createBoundedParallel } from '../../../application/concurrency/index.js';
 import { dayOf, type SiteInstance } from '../../../domain/analytics/hit.js';
 import { DAY_MS, MAX_DAYS } from '../../../domain/analytics/report.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -10,7 +11,6 @@ import { createDayReader } from '../../../projections/analytics/daily-counts-rea
 import type { Kernel } from '../../node/kernel.js';
 import { between } from '../argument-parsers.js';
 import { Failed } from '../failure.js';
-import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
 import { adoptActiveBuilds } from '../stores.js';
 import { hitsOfDay } from './demo.js';

@@ -2,10 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { sleep } from '../../../application/concurrency/index.js';
+import { createBoundedParallel, sleep } from '../../../application/concurrency/index.js';
 import { wholeNumber } from '../argument-parsers.js';
 import { SOME_REJECTED } from '../command.js';
-import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { batchesOf, type Line } from '../input/lines.js';
 import { showProgress } from '../input/progress.js';
 import { inputPaths, openSource, type Source, Unreadable } from '../input/source.js';

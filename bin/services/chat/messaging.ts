@@ -44,9 +44,11 @@ import type { AnnalsValues } from '../../settings.js';
 
 export const messagingProjections = [messageRows, conversationRows, fileRows];
 
-const GRID_FS = 'chat_bytes';
+/** Prefix of the collections with uploaded files. */
+export const GRID_FS = 'chat_bytes';
 
-const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
+/** Directory with uploaded files. */
+export const directoryOf = (values: Pick<AnnalsValues, 'dataDir'>) => join(resolve(values.dataDir), 'files');
 
 /** In MongoDB if it is configured, as other nodes may share it; otherwise in the data directory. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
