@@ -43,7 +43,6 @@ export class UnreadableStart extends Error {
 
 /** Events in memory at a time. */
 const BATCH_SIZE = 100;
-/** Bounds of one page, so that a rare event costs several requests instead of a long one. */
 const MAX_SCANNED = 5000;
 const MAX_SCAN_MS = 2000;
 
@@ -52,7 +51,11 @@ type ReadBatch = (after: StoredHeader | undefined) => Promise<readonly ResolvedE
 
 export type EventBrowser = ReturnType<typeof createEventBrowser>;
 
-export function createEventBrowser(client: EventStoreDBClient) {
+/**
+ * @param maxScanned Number of events that are read for one page, so that a rare event costs several requests instead of
+ *   a long one.
+ */
+export function createEventBrowser(client: EventStoreDBClient, maxScanned = MAX_SCANNED) {
   const readLog = (direction: Direction, start: Position | undefined): ReadBatch => {
     return (after) => {
       const at = after?.position ?? start;
@@ -73,15 +76,15 @@ export function createEventBrowser(client: EventStoreDBClient) {
   return {
     /** Events before a position; default: the newest. */
     newest: (before: Position | undefined, matches: HeaderFilter, limit: number) =>
-      scan(readLog(BACKWARDS, before), matches, limit),
+      scan(readLog(BACKWARDS, before), matches, limit, maxScanned),
 
     /** Events of a stream before a revision; default: the newest. */
     newestOf: (stream: string, before: bigint | undefined, matches: HeaderFilter, limit: number) =>
-      scan(readStream(stream, before), matches, limit),
+      scan(readStream(stream, before), matches, limit, maxScanned),
 
     /** The event at a position and those after it, in log order. */
     after: (position: Position, matches: HeaderFilter, limit: number) =>
-      scan(readLog(FORWARDS, position), matches, limit),
+      scan(readLog(FORWARDS, position), matches, limit, maxScanned),
   };
 }
 
@@ -97,7 +100,7 @@ export function createStoredEventReader(client: EventStoreDBClient) {
   };
 }
 
-async function scan(read: ReadBatch, matches: HeaderFilter, limit: number): Promise<HeaderPage> {
+async function scan(read: ReadBatch, matches: HeaderFilter, limit: number, maxScanned: number): Promise<HeaderPage> {
   const startedAt = performance.now();
   const events: StoredHeader[] = [];
   let scanned = 0;
@@ -116,7 +119,7 @@ async function scan(read: ReadBatch, matches: HeaderFilter, limit: number): Prom
       if (events.length === limit) return { events, scanned, last };
     }
     if (batch.length < BATCH_SIZE) return { events, scanned, last: undefined };
-    if (scanned >= MAX_SCANNED || performance.now() - startedAt > MAX_SCAN_MS) return { events, scanned, last };
+    if (scanned >= maxScanned || performance.now() - startedAt > MAX_SCAN_MS) return { events, scanned, last };
   }
 }
 

@@ -110,7 +110,7 @@ describe('operations console', function () {
     expect(await page.locator('main').textContent()).not.to.include(MESSAGE);
     await button(page, 'Causes and effects').click();
     const tree = page.getByRole('region', { name: 'Causes and effects' });
-    await tree.getByText('MessagePosted', { exact: true }).waitFor();
+    await tree.getByRole('button', { name: /MessagePosted/ }).waitFor();
     await looksRight(page, 'events');
     await page.getByRole('link', { name: 'Stream' }).click();
     await eventually(() => /stream=chat\.message-/.test(page.url()));

@@ -43,7 +43,7 @@ export function Models() {
       </div>
       <Loaded of={models}>
         {({ projections }) => {
-          const shown = projections.filter(({ name }) => name.includes(filter.trim().toLowerCase()));
+          const shown = projections.filter(({ name }) => name.toLowerCase().includes(filter.trim().toLowerCase()));
           if (shown.length === 0) return <Empty title={texts.models.none} />;
           return (
             <div class="card table">

@@ -46,6 +46,7 @@ export const texts = {
   },
   charts: {
     title: 'Last hour',
+    since: (time: string) => `Since ${time}`,
     requests: 'Requests per second',
     latency: 'Latency, 95 % below (ms)',
     events: 'Events per second',
@@ -81,7 +82,6 @@ export const texts = {
     type: 'Event type',
     stream: 'Stream',
     show: 'Show',
-    newest: 'Newest',
     none: 'No event matches',
     scanned: (count: number) => `${formatCount(count)} events were looked at.`,
     older: 'Older events',
@@ -95,7 +95,6 @@ export const texts = {
         : `Events of the same request among ${formatCount(count)} around this one; annals replay --correlation … ` +
           '--format tree searches the whole log.',
     loading: 'Reading the log…',
-    by: (actor: string) => `by ${actor}`,
   },
   leases: {
     name: 'Lease',

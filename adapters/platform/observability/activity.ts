@@ -59,7 +59,7 @@ export function createActivity(clock: Clock = Date) {
     /** Returns the complete slices of the last hour in order, without those before the first activity. */
     list(): readonly ActivitySlice[] {
       const end = indexNow();
-      const known = [...slices.values()].filter(({ index }) => index > end - SLICES && index < end);
+      const known = [...slices.values()].filter(({ index }) => index > end - SLICES);
       const first = Math.min(end, ...known.map(({ index }) => index));
       const byIndex = new Map(known.map((slice) => [slice.index, slice]));
       return Array.from({ length: end - first }, (_, offset) => {

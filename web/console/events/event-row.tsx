@@ -9,11 +9,28 @@ import { formatTime } from '../format.js';
 import { get } from '../session.js';
 import { texts } from '../texts.js';
 
-export function EventRow({ event }: { event: EventHeader }) {
+/** Deeper rows are not indented further, so that they stay in view. */
+const MAX_DEPTH = 8;
+
+interface EventRowProps {
+  readonly event: EventHeader;
+  /** Number of its causes, in a tree. */
+  readonly depth?: number;
+  /** Whether it is the event that the tree was opened for. */
+  readonly isOrigin?: boolean;
+}
+
+export function EventRow({ event, depth = 0, isOrigin = false }: EventRowProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <li>
-      <button type="button" class="event-row" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+    <li style={depth > 0 ? { marginInlineStart: `${Math.min(depth, MAX_DEPTH) * 1.25}rem` } : undefined}>
+      <button
+        type="button"
+        class="event-row"
+        aria-expanded={isOpen}
+        aria-current={isOrigin || undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
         <EventLine event={event} />
       </button>
       {isOpen && <Opened event={event} />}
@@ -81,13 +98,12 @@ function Related({ event }: { event: EventHeader }) {
             <p class="quiet">{texts.events.relatedHint(scanned, complete)}</p>
             <ul class="plain tree">
               {events.map((each) => (
-                <li
+                <EventRow
                   key={each.position}
-                  style={{ paddingInlineStart: `${Math.min(each.depth, 8) * 1.25}rem` }}
-                  aria-current={each.position === event.position ? 'true' : undefined}
-                >
-                  <EventLine event={each} />
-                </li>
+                  event={each}
+                  depth={each.depth}
+                  isOrigin={each.position === event.position}
+                />
               ))}
             </ul>
           </>

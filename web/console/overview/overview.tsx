@@ -2,7 +2,7 @@
 import { CircleAlert, CircleCheck } from 'lucide-preact';
 import { Icon } from '../../shared/components/icon.js';
 import { Banner } from '../../shared/components/states.js';
-import { Time } from '../../shared/components/time.js';
+import { clockTime, Time } from '../../shared/components/time.js';
 import { Loaded } from '../../shared/use-load.js';
 import type { Activity, Health, NodeDescription, RecentError } from '../contract.js';
 import { formatBytes, formatTime, shortName } from '../format.js';
@@ -32,7 +32,7 @@ export function Overview() {
               </p>
             </section>
             <section class="card">
-              <h2>{texts.charts.title}</h2>
+              <h2>{activity.value ? periodOf(activity.value) : texts.charts.title}</h2>
               <Loaded of={activity}>{(value) => <Charts {...value} />}</Loaded>
             </section>
             <div class="columns">
@@ -49,6 +49,13 @@ export function Overview() {
       </section>
     </div>
   );
+}
+
+/** A node that has started lately has no whole hour. */
+function periodOf({ sliceMs, slices }: Activity): string {
+  const [first] = slices;
+  if (!first || slices.length * sliceMs > 3_500_000) return texts.charts.title;
+  return texts.charts.since(clockTime(Date.parse(first.at)));
 }
 
 function Readiness({ health: { ok, checks } }: { health: Health }) {
@@ -75,6 +82,9 @@ function Readiness({ health: { ok, checks } }: { health: Health }) {
   );
 }
 
+/** All ports of a node listen on the same host, which this page has reached by the name in its address. */
+const reachable = (url: string) => `${location.protocol}//${location.hostname}:${new URL(url).port || '80'}`;
+
 const Services = ({ node: { node, nodes, services } }: { node: NodeDescription }) => (
   <section class="card">
     <h2>{texts.overview.services}</h2>
@@ -82,8 +92,8 @@ const Services = ({ node: { node, nodes, services } }: { node: NodeDescription }
       {services.map(({ name, url }) => (
         <li key={name}>
           <span>{name}</span>
-          <a href={url} target="_blank" rel="noreferrer">
-            {url.replace(/^https?:\/\//, '')}
+          <a href={reachable(url)} target="_blank" rel="noreferrer">
+            {reachable(url).replace(/^https?:\/\//, '')}
           </a>
         </li>
       ))}
