@@ -22,7 +22,6 @@ export interface Slice {
   readonly requests: number;
   readonly failures: number;
   readonly events: number;
-  readonly p50?: number;
   readonly p95?: number;
 }
 

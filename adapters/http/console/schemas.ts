@@ -99,7 +99,6 @@ const slice = {
     requests: count,
     failures: count,
     events: count,
-    p50: { type: 'number', description: 'Upper bound of the latency of half of the requests, ms' },
     p95: { type: 'number', description: 'Upper bound of the latency of 95 % of the requests, ms' },
   },
 } as const;

@@ -25,8 +25,7 @@ export interface ActivitySlice {
   readonly failures: number;
   /** Events appended by this process. */
   readonly events: number;
-  /** Upper bounds of the latency of half and of 95 % of the requests, ms; undefined without requests. */
-  readonly p50: number | undefined;
+  /** Upper bound of the latency of 95 % of the requests, ms; undefined without requests. */
   readonly p95: number | undefined;
 }
 
@@ -64,8 +63,7 @@ export function createActivity(clock: Clock = Date) {
       const byIndex = new Map(known.map((slice) => [slice.index, slice]));
       return Array.from({ length: end - first }, (_, offset) => {
         const { requests = 0, failures = 0, events = 0, latencies = [] } = byIndex.get(first + offset) ?? {};
-        const quantiles = { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95) };
-        return { at: (first + offset) * SLICE_MS, requests, failures, events, ...quantiles };
+        return { at: (first + offset) * SLICE_MS, requests, failures, events, p95: quantile(latencies, 0.95) };
       });
     },
   };
