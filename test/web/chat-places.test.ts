@@ -72,6 +72,12 @@ describe('places of the chat page', function () {
     await message(bobs, 'psst').waitFor();
     await placeLink(bobs, 'ada').locator('.badge').waitFor({ state: 'detached' });
 
+    // In an empty field, too, where the arrow alone edits the last message.
+    await composer(adas).press('Alt+ArrowUp');
+    await adas.getByText('This is the beginning of #').waitFor();
+    await composer(adas).press('Alt+ArrowDown');
+    await message(adas, 'psst').waitFor();
+
     // From the field to the messages and back.
     await timeline(adas).focus();
     await adas.keyboard.press('ArrowUp');

@@ -52,7 +52,7 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey && !isTouch()) {
       event.preventDefault();
       send();
-    } else if (event.key === 'ArrowUp' && draft.content === '') {
+    } else if (event.key === 'ArrowUp' && !event.altKey && draft.content === '') {
       event.preventDefault();
       onEditLast();
     } else if (event.key === 'Escape' && draft.quotedMessageId !== null) {
