@@ -68,7 +68,7 @@ describe('signing in to the chat page', function () {
     const stranger = await open(base);
     await stranger.getByLabel('Email').fill('nobody@example.org');
     await stranger.keyboard.press('Enter');
-    await says(stranger, 'No such user; an invite is required');
+    await says(stranger, 'Nobody with this email is a member here; ask an admin to add you');
   });
 
   it('signs in by a mailed link, once, after a click', async () => {

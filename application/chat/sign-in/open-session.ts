@@ -19,7 +19,11 @@ export interface SignInPorts {
 }
 
 /** No user has this email, and only admins add users. */
-export const notInvited = rejection('chat/not-invited', 'unauthenticated', 'No such user; an invite is required');
+export const notInvited = rejection(
+  'chat/not-invited',
+  'unauthenticated',
+  'Nobody with this email is a member here; ask an admin to add you',
+);
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
