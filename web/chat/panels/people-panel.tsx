@@ -27,6 +27,7 @@ export function PeoplePanel({ placeId }: { placeId: string }) {
   return (
     <PanelFrame title={texts.people} subtitle={String(readers.length)}>
       <div class="panel-content">
+        {channel.topic && <p class="panel-note">{channel.topic}</p>}
         <p class="quiet panel-note">{channel.isPrivate ? texts.privateNote : texts.publicNote}</p>
         {channel.isPrivate && mayChange(workspace, channel) && (
           <Button
