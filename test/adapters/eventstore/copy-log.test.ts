@@ -1,8 +1,10 @@
 /** The copy of a log in another event store: what streams, subscriptions and later appends see of it. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
+import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { connectEventStore, type FastClient } from '../../../adapters/eventstore/client.js';
+import type { Codec } from '../../../adapters/eventstore/codec.js';
 import { compareLogs, LogDifference } from '../../../adapters/eventstore/compare-logs.js';
 import {
   completeMigration,
@@ -12,6 +14,7 @@ import {
   startMigration,
 } from '../../../adapters/eventstore/copy-log.js';
 import { ANY, jsonEvent, StreamDeletedError } from '../../../adapters/eventstore/driver.js';
+import { createEventLog } from '../../../adapters/eventstore/event-log.js';
 import { createPositionLookup } from '../../../adapters/eventstore/log-positions.js';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 import { decodeStoredEvent } from '../../../adapters/eventstore/stored-events.js';
@@ -53,6 +56,8 @@ describe('the copy of a log', function () {
       signal: interrupted.signal,
       batchSize: 7,
     })) {
+      // What was reported as scanned holds no later event.
+      for (const { position } of batch.events) expect(last === undefined || position > last).to.equal(true);
       all.push(...batch.events);
       if (batch.position !== undefined) {
         if (last !== undefined) expect(batch.position > last).to.equal(true);
@@ -84,6 +89,8 @@ describe('the copy of a log', function () {
     await source.setStreamMetadata('zoo.expired', { maxAge: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await scavenge(from!.eventStoreUrl);
+    await source.setStreamMetadata('zoo.expired', { maxAge: 3600 });
+    await append(source, 'zoo.expired', 3);
     await startMigration(target, 'the installation');
   });
   after(async () => {
@@ -115,15 +122,30 @@ describe('the copy of a log', function () {
   it('shows the same of each stream, and goes on at the same revision', async () => {
     await copyRules(copy);
     await completeMigration(source!, target!);
-    for (const stream of ['zoo.newest', 'zoo.truncated', 'zoo.common', 'zoo.each-1'])
+    for (const stream of ['zoo.newest', 'zoo.truncated', 'zoo.expired', 'zoo.common', 'zoo.each-1'])
       expect(await revisionsIn(target!, stream), stream).to.deep.equal(await revisionsIn(source!, stream));
     expect(await revisionsIn(target!, 'zoo.newest')).to.deep.equal([1198, 1199]);
     expect(await revisionsIn(target!, 'zoo.truncated')).to.deep.equal([3, 4]);
+    expect(await revisionsIn(target!, 'zoo.expired')).to.deep.equal([3, 4, 5]);
     const event = jsonEvent({ type: 'zoo.Fed.v1', data: {} });
     const next = await target!.appendToStream('zoo.newest', event, { expectedRevision: 1199n });
     expect(next.nextExpectedRevision).to.equal(1200n);
     const error = await target!.appendToStream('zoo.each-60', event).catch((reason) => reason);
     expect(error).to.be.instanceOf(StreamDeletedError);
+  });
+
+  it('shows no fillers under another rule either, in full pages', async () => {
+    const codec = { decode: (resolved: ResolvedEvent) => decodeStoredEvent(resolved) } as unknown as Codec;
+    const log = createEventLog(target!, codec, silentLogger);
+    await log.retain('zoo.expired', { maxAgeSeconds: 3600 });
+    const read = async (options: object) => {
+      const events = await log.read('zoo.expired', options);
+      return typeof events === 'string' ? events : events.map(({ revision }) => Number(revision));
+    };
+    expect(await read({ limit: 2 })).to.deep.equal([3, 4]);
+    expect(await read({ limit: 4 })).to.deep.equal([3, 4, 5]);
+    expect(await read({ limit: 4, backwards: true })).to.deep.equal([5, 4, 3]);
+    expect(await read({ from: 1 })).to.deep.equal([3, 4, 5]);
   });
 
   it('has the positions of the source, and later ones for later events', async () => {
