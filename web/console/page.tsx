@@ -41,7 +41,7 @@ function Console() {
   const { id: current, label, View } = currentView();
   return (
     <>
-      <header class="head">
+      <header class="page-head">
         <h1>
           <Icon of={Activity} />
           <span>{texts.title}</span>

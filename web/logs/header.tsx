@@ -9,7 +9,7 @@ import { texts } from './texts.js';
 
 export function Header({ isAlerts, canSignOut }: { isAlerts: boolean; canSignOut: boolean }) {
   return (
-    <header class="head">
+    <header class="page-head">
       {!isAlerts && (
         <button type="button" class="skip" onClick={skip}>
           {texts.nav.skip}
@@ -33,7 +33,6 @@ export function Header({ isAlerts, canSignOut }: { isAlerts: boolean; canSignOut
           <span>{texts.nav.reference}</span>
         </a>
       </nav>
-      <span class="spacer" />
       <IconButton
         icon={CircleHelp}
         label={texts.nav.help}
