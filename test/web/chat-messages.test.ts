@@ -86,4 +86,17 @@ describe('messages in the chat page', function () {
       page.evaluate<boolean>("document.title.startsWith('(1) ') || document.title.includes('alerts')"),
     );
   });
+
+  it('get a new line with Enter on a phone, also while they are edited', async () => {
+    const id = await channel('phones');
+    await post(ada, id, 'One line');
+    const page = await enter(ada, `channels/${id}`, { viewport: PHONE, hasTouch: true, isMobile: true });
+    await message(page, 'One line').tap();
+    await choose(message(page, 'One line'), 'Edit');
+    await page.getByLabel('Edit message').press('End');
+    await page.getByLabel('Edit message').press('Enter');
+    await page.keyboard.type('and another');
+    await button(page, 'Save').click();
+    await message(page, /One line\s+and another/).waitFor();
+  });
 });

@@ -23,7 +23,7 @@ interface ComposerProps {
 }
 
 /** Keyboards on screens have no Shift+Enter: Enter is a new line there, and the button sends. */
-const isTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
+export const isTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
 
 /** Selector of the field, to give it the focus from elsewhere. */
 export const COMPOSER_FIELD = '.composer textarea';

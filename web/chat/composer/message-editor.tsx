@@ -5,7 +5,7 @@ import { FormError } from '../../shared/components/form.js';
 import type { Message } from '../contract.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
-import { COMPOSER_FIELD } from './composer.js';
+import { COMPOSER_FIELD, isTouch } from './composer.js';
 import { MentionTextarea } from './mention-textarea.js';
 
 export function MessageEditor({ message }: { message: Message }) {
@@ -48,7 +48,7 @@ export function MessageEditor({ message }: { message: Message }) {
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    if (event.key === 'Enter' && !event.shiftKey) {
+    if (event.key === 'Enter' && !event.shiftKey && !isTouch()) {
       event.preventDefault();
       void save();
     } else if (event.key === 'Escape') {
@@ -69,7 +69,7 @@ export function MessageEditor({ message }: { message: Message }) {
       />
       <FormError error={error} />
       <div class="composer-actions">
-        <span class="quiet hint">{texts.editHint}</span>
+        <span class="quiet hint">{!isTouch() && texts.editHint}</span>
         <Button small onClick={close}>
           {texts.cancel}
         </Button>
