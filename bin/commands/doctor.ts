@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { maxConnections } from '../../adapters/http/hardening/connection-limits.js';
+import type { Position, Selection, Subscribe } from '../../application/ports/index.js';
 import { newestBackup } from '../node/scheduled-backups.js';
-import { type AnnalsValues, STORE_SETTINGS } from '../settings.js';
+import { type AnnalsValues, AUDIT_SETTINGS } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { outsideCause } from './failure.js';
 import { table } from './output.js';
@@ -22,13 +23,20 @@ const finding = (level: Finding['level'], subject: string, text: string): Findin
 
 export const doctor: CommandSpec = {
   description:
-    'Checks the installation: open files, disk, stores, clock, read models, secret, backups and mail, with or without a ' +
-    'running server. Changes no data. Exit code 1 if there is an error.',
+    'Checks the installation: open files, disk, stores, clock, read models and their lag, transparency log, secret, ' +
+    'backups and mail, with or without a running server. Changes no data. Exit code 1 if there is an error.',
   examples: [
     ['doctor', 'check the installation in ./data'],
     ['doctor --data-dir /var/lib/annals && echo fine', 'in a script'],
   ],
-  reads: () => [...STORE_SETTINGS, 'server.connections', 'backup.directory', 'backup.everyHours', 'email.host'],
+  reads: () => [
+    ...AUDIT_SETTINGS,
+    'audit.enabled',
+    'server.connections',
+    'backup.directory',
+    'backup.everyHours',
+    'email.host',
+  ],
   async run({ config: { values } }: Call) {
     const findings = [
       openFiles(values),
@@ -77,7 +85,8 @@ async function stores(values: AnnalsValues): Promise<readonly Finding[]> {
       const { kernel } = tools;
       await kernel.head();
       await Promise.all([kernel.log.writable(), kernel.mongo.writable()]);
-      return [finding('ok', 'stores', `${kind} answer`), await clock(tools), await readModels(tools)];
+      const log = await transparencyLog(tools, values);
+      return [finding('ok', 'stores', `${kind} answer`), await clock(tools), await readModels(tools), log];
     });
   } catch (error) {
     const cause = outsideCause(error);
@@ -96,16 +105,69 @@ async function clock({ kernel }: Tools): Promise<Finding> {
 }
 
 async function readModels({ kernel, services }: Tools): Promise<Finding> {
+  const { selectionOf } = await import('../../projections/kernel/index.js');
   const all = services.flatMap(({ projections }) => projections);
   const missing: string[] = [];
+  const late: string[] = [];
   for (const model of all) {
     const { state } = await kernel.lifecycle.current(model);
-    if (state?.version !== model.version) missing.push(model.name);
+    if (state?.version !== model.version) {
+      missing.push(model.name);
+      continue;
+    }
+    const position = await kernel.checkpoints.read(state.collection);
+    const seconds = await lagSeconds(kernel.follow, selectionOf(model), position);
+    if (seconds > LATE_SECONDS) late.push(`${model.name} ${showLag(seconds)}`);
   }
-  return missing.length === 0
-    ? finding('ok', 'read models', `all ${all.length} are built`)
-    : finding('warning', 'read models', `built at the next start of their service: ${missing.join(', ')}`);
+  const built = missing.length === 0 ? '' : `built at the next start of their service: ${missing.join(', ')}`;
+  const behind = late.length === 0 ? '' : `behind the log (is a server running?): ${late.join(', ')}`;
+  return built || behind
+    ? finding('warning', 'read models', [behind, built].filter(Boolean).join('; '))
+    : finding('ok', 'read models', `all ${all.length} are built and up to date`);
 }
+
+/** A lag, in seconds, that readers notice; the transparency log is written once a minute. */
+const LATE_SECONDS = 90;
+
+async function transparencyLog({ kernel, logger }: Tools, values: AnnalsValues): Promise<Finding> {
+  const subject = 'transparency log';
+  if (!values['audit.enabled'])
+    return finding('warning', subject, 'off; set audit.enabled to prove what the log holds');
+  const { auditPorts } = await import('../node/audit.js');
+  const { store, followStored, prefixes } = auditPorts(kernel, values, logger);
+  const head = await store.head();
+  const seconds = await lagSeconds(followStored, { prefixes }, head?.position);
+  return seconds > LATE_SECONDS
+    ? finding('warning', subject, `behind the log ${showLag(seconds)}; is a server running? See "annals audit verify"`)
+    : finding('ok', subject, `${head?.size ?? 0} entries, up to date`);
+}
+
+/** Milliseconds to find what comes after a position: a store refuses one that its log does not have. */
+const LAG_MS = 10_000;
+
+/**
+ * Returns the age, in seconds, of the oldest event that is not included up to this position; 0 if all are, infinity if
+ * the log does not have the position, as after restoring only one of the stores.
+ */
+async function lagSeconds(
+  follow: Subscribe<{ readonly recordedAt: number }>,
+  selection: Selection,
+  position: Position = 0n,
+): Promise<number> {
+  const signal = AbortSignal.timeout(LAG_MS);
+  for await (const { events, caughtUp } of follow({
+    ...selection,
+    from: position === 0n ? 'start' : position,
+    signal,
+  })) {
+    if (events[0]) return Math.max(0, Date.now() - events[0].recordedAt) / 1000;
+    if (caughtUp) return 0;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+const showLag = (seconds: number) =>
+  Number.isFinite(seconds) ? `by ${seconds.toFixed(0)} s` : '(their positions differ)';
 
 function secret(values: AnnalsValues): Finding {
   if (values.secret) return finding('ok', 'secret', 'configured; keep a copy apart from the backups');

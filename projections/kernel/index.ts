@@ -19,6 +19,7 @@ export {
   type RowChange,
   type RowUpdate,
   type RowWrite,
+  selectionOf,
   writesOf,
 } from './projection.js';
 export { type Projector, runProjector } from './projector.js';

@@ -1,9 +1,12 @@
 /** `annals doctor`: what it finds, and its exit code. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
+import { connectMongo } from '../../adapters/mongo/client.js';
 import { backupName } from '../../bin/node/scheduled-backups.js';
+import { createRoom } from '../support/room-client.js';
 import { run, type Server, startServer } from '../support/server-process.js';
 
 const HOUR_MS = 3_600_000;
@@ -41,13 +44,32 @@ describe('annals doctor', function () {
 
   it('finds nothing wrong beside a running server, but warns of what is missing', async () => {
     server = await startServer(dataDir, ['rooms']);
+    await createRoom(server.urls.rooms ?? '', 'Ada');
     const { code, findings } = await examine();
     expect(code).to.equal(0);
     expect(findings.get('stores')).to.equal('ok: embedded engines answer');
     expect(findings.get('clock')).to.match(/^ok: -?0\.\d s ahead/);
     expect(findings.get('disk')).to.match(/^ok: .* GB free/);
     expect(findings.get('read models')).to.include('chat.messages').and.not.include('rooms.state');
+    expect(findings.get('transparency log')).to.match(/^ok: \d+ entries, up to date/);
     expect(findings.get('backups')).to.match(/^warning: none are scheduled/);
+  });
+
+  it('warns of read models and a transparency log that are behind', async () => {
+    await server?.stop();
+    const stores = await startEngines({ dataDir, logger: silentLogger });
+    const client = await connectMongo(stores.mongoUrl, 'annals');
+    // As if no server had run for a long time.
+    await client.models.collection('checkpoints').deleteMany({ lease: 'projector:rooms' });
+    await client.audit.dropDatabase();
+    await client.close();
+    await stores.stop();
+    const hours = {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`const { now } = Date; Date.now = () => now() + ${2 * HOUR_MS};`)}`,
+    };
+    const { stdout } = await run(['doctor', '--data-dir', dataDir], '', { env: hours });
+    expect(stdout).to.match(/^warning +read models +behind the log .*: rooms\.state by 7\d{3} s/m);
+    expect(stdout).to.match(/^warning +transparency log +behind the log by 7\d{3} s/m);
   });
 
   it('has an error when scheduled backups are missing or late', async () => {
