@@ -54,7 +54,7 @@ export const texts = {
     now: (value: number | undefined) => (value === undefined ? '–' : formatNumber(value)),
     label: (name: string, now: string, most: string) => `${name}: last ${now}, highest ${most}`,
     most: (most: string) => `highest ${most}`,
-    empty: 'The first ten seconds are not over yet.',
+    empty: 'No requests and no events until ten seconds ago.',
   },
   models: {
     filter: 'Filter by name',

@@ -24,7 +24,7 @@ export function Overview() {
         {(described) => (
           <>
             <section class="card state-card">
-              {health.value && <Readiness health={health.value} />}
+              {health.value && health.error === undefined && <Readiness health={health.value} />}
               <p class="quiet facts">
                 <span>{texts.overview.release(described.release)}</span>
                 <span>{texts.overview.uptime(described.uptimeSec)}</span>
