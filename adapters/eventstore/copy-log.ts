@@ -46,7 +46,7 @@ export interface CopyProgress {
 }
 
 /** Appends under way. They share a call of the driver, on which the server stores them in the order they were sent. */
-const MAX_APPENDS = 32;
+const MAX_APPENDS = 64;
 /** An append is at most 1 MiB; one event may be as large. */
 const APPEND_BYTES = 256 * 1024;
 const APPEND_EVENTS = 500;

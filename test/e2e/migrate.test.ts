@@ -216,7 +216,9 @@ describe('annals migrate', function () {
   });
 
   it('does nothing when it is run again', async () => {
-    expect(succeeded(await run(migration()))).to.include('these servers have everything already');
+    const env = { MIGRATE_TO_EVENT_STORE: target.eventStoreUrl, MIGRATE_TO_MONGO: target.mongoUrl };
+    const again = await run(['migrate', '--data-dir', directory.path], '', { env });
+    expect(succeeded(again)).to.include('these servers have everything already');
   });
 
   it('serves the same from the servers: history, positions, times, pages, files', async () => {

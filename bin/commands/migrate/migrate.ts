@@ -35,8 +35,8 @@ export const migrate: CommandSpec = {
     ],
   ],
   options: [
-    new Option(`${TO_EVENT_STORE} <url>`, 'EventStoreDB to copy to, esdb://...').env('ANNALS_TO_EVENT_STORE'),
-    new Option(`${TO_MONGO} <url>`, 'MongoDB to copy to, mongodb://...').env('ANNALS_TO_MONGO'),
+    new Option(`${TO_EVENT_STORE} <url>`, 'EventStoreDB to copy to, esdb://...').env('MIGRATE_TO_EVENT_STORE'),
+    new Option(`${TO_MONGO} <url>`, 'MongoDB to copy to, mongodb://...').env('MIGRATE_TO_MONGO'),
   ],
   reads: () => ['dataDir', 'mongo.database', 'log.format'],
   async run({ config: { values }, options }: Call) {
