@@ -65,7 +65,10 @@ describe('operations console', function () {
     const page = await open();
     await page.getByText('Ready', { exact: true }).waitFor();
     for (const name of ['chat', 'rooms']) await page.getByRole('listitem').filter({ hasText: name }).waitFor();
-    await page.getByText('this node').waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^[\da-f]{8}this node[1-9]\d* leases$/ })
+      .waitFor();
     await page.getByRole('row', { name: /^eventstore .*MB .*B$/ }).waitFor();
     await page.getByRole('row', { name: /^mongo .*MB .*B$/ }).waitFor();
     await page.getByText(/free on the disk/).waitFor();

@@ -29,6 +29,7 @@ export const texts = {
     services: 'Services',
     nodes: 'Nodes',
     thisNode: 'this node',
+    leases: (count: number) => (count === 1 ? 'one lease' : `${formatCount(count)} leases`),
     stores: 'Stores',
     engine: 'Engine',
     memory: 'Memory',

@@ -10,7 +10,7 @@ export interface NodeRouteDeps {
   readonly node: string;
   readonly release: string;
   readonly services: () => readonly { readonly name: string; readonly url: string }[];
-  /** Names of the live nodes that are known. */
+  /** Names of the nodes that this one is connected to. */
   readonly nodes: () => Iterable<string>;
   /** Which servers hold the data, for people. */
   readonly stores: string;

@@ -75,7 +75,7 @@ export const nodeDescription = {
     release: text,
     uptimeSec: count,
     services: list({ type: 'object', required: ['name', 'url'], properties: { name: text, url: text } }),
-    nodes: { ...list(text), description: 'Names of all live nodes that are known' },
+    nodes: { ...list(text), description: 'Names of this node and of those that it is connected to' },
     stores: { ...text, description: 'Which servers hold the data' },
     engines: list({ type: 'object', required: ['name'], properties: { name: text, memory: bytes, disk: bytes } }),
     disk: { type: 'object', required: ['free', 'size'], properties: { free: bytes, size: bytes } },

@@ -4,7 +4,7 @@ import { Icon } from '../../shared/components/icon.js';
 import { Banner } from '../../shared/components/states.js';
 import { clockTime, Time } from '../../shared/components/time.js';
 import { Loaded } from '../../shared/use-load.js';
-import type { Activity, Health, NodeDescription, RecentError } from '../contract.js';
+import type { Activity, Health, Lease, NodeDescription, RecentError } from '../contract.js';
 import { formatBytes, formatTime, shortName } from '../format.js';
 import { getHealth } from '../session.js';
 import { texts } from '../texts.js';
@@ -16,6 +16,7 @@ export function Overview() {
   const health = usePoll(getHealth);
   const node = usePolled<NodeDescription>('node');
   const activity = usePolled<Activity>('activity', 10_000);
+  const leases = usePolled<{ leases: readonly Lease[] }>('leases');
   const errors = usePolled<{ errors: readonly RecentError[] }>('errors');
   return (
     <div class="view overview">
@@ -36,7 +37,7 @@ export function Overview() {
               <Loaded of={activity}>{(value) => <Charts {...value} />}</Loaded>
             </section>
             <div class="columns">
-              <Services node={described} />
+              <Services node={described} leases={leases.value?.leases ?? []} />
               <Stores node={described} />
               <TransparencyLog />
             </div>
@@ -85,30 +86,36 @@ function Readiness({ health: { ok, checks } }: { health: Health }) {
 /** All ports of a node listen on the same host, which this page has reached by the name in its address. */
 const reachable = (url: string) => `${location.protocol}//${location.hostname}:${new URL(url).port || '80'}`;
 
-const Services = ({ node: { node, nodes, services } }: { node: NodeDescription }) => (
-  <section class="card">
-    <h2>{texts.overview.services}</h2>
-    <ul class="plain pairs">
-      {services.map(({ name, url }) => (
-        <li key={name}>
-          <span>{name}</span>
-          <a href={reachable(url)} target="_blank" rel="noreferrer">
-            {reachable(url).replace(/^https?:\/\//, '')}
-          </a>
-        </li>
-      ))}
-    </ul>
-    <h2>{texts.overview.nodes}</h2>
-    <ul class="plain pairs">
-      {nodes.map((name) => (
-        <li key={name}>
-          <code title={name}>{shortName(name)}</code>
-          <span class="quiet">{name === node ? texts.overview.thisNode : ''}</span>
-        </li>
-      ))}
-    </ul>
-  </section>
-);
+/** Nodes are known from their connections, and from the leases that they hold. */
+function Services({ node: { node, nodes, services }, leases }: { node: NodeDescription; leases: readonly Lease[] }) {
+  const known = [...new Set([...nodes, ...leases.map(({ owner }) => owner)])];
+  const heldBy = (name: string) => leases.filter(({ owner }) => owner === name).length;
+  return (
+    <section class="card">
+      <h2>{texts.overview.services}</h2>
+      <ul class="plain pairs">
+        {services.map(({ name, url }) => (
+          <li key={name}>
+            <span>{name}</span>
+            <a href={reachable(url)} target="_blank" rel="noreferrer">
+              {reachable(url).replace(/^https?:\/\//, '')}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <h2>{texts.overview.nodes}</h2>
+      <ul class="plain pairs">
+        {known.map((name) => (
+          <li key={name}>
+            <code title={name}>{shortName(name)}</code>
+            {name === node && <span class="quiet">{texts.overview.thisNode}</span>}
+            <span>{texts.overview.leases(heldBy(name))}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 function Stores({ node: { stores, engines, disk } }: { node: NodeDescription }) {
   const size = (bytes: number | undefined) => (bytes === undefined ? texts.overview.unknown : formatBytes(bytes));
