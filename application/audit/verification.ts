@@ -115,6 +115,7 @@ export interface LogComparison {
 }
 
 export interface CompareOptions {
+  /** As the head of the store has them, which nobody signs; each must be an entry. */
   readonly restarts: readonly Restart[];
   /** Called with the position of each event that agrees. */
   readonly onMatch?: (position: Position) => void;
@@ -132,6 +133,7 @@ export async function compareLog(
 ): Promise<LogComparison> {
   const missing = new Map<string, { count: number; first: IndexedEntry & { entry: EventEntry } }>();
   const deleted = new Set<string>();
+  const recorded = new Map<number, Position>();
   let [events, lost, uncovered] = [0, 0, 0];
   const iterator = untilCaughtUp(log)[Symbol.asyncIterator]();
   let page: readonly StoredEvent[] = [];
@@ -148,6 +150,7 @@ export async function compareLog(
 
   for await (const bundle of bundles)
     for (const { index, entry } of bundle) {
+      if ('restart' in entry) recorded.set(index, BigInt(entry.restart));
       if (!('position' in entry)) continue;
       const position = BigInt(entry.position);
       if (restarts.some((restart) => index < restart.index && position > restart.position)) {
@@ -170,6 +173,8 @@ export async function compareLog(
       if (changed) throw new Difference(`the ${changed[0]} of the event was changed`, index, position);
       onMatch?.(position);
     }
+  const forged = restarts.find(({ index, position }) => recorded.get(index) !== position);
+  if (forged) throw new Difference('a restart in the head of the store is no entry', forged.index, forged.position);
   for (; await peek(); at++) uncovered++;
   return { events, missing, deleted, uncovered, lost };
 }

@@ -221,6 +221,15 @@ describe('the verification of a transparency log', () => {
     expect((await differenceIn(log))?.position).to.equal(eventNumber(500).position);
   });
 
+  it('finds a restart that was added to the head to explain lost events', async () => {
+    const log = await given();
+    log.events.splice(500, 200);
+    const { size, ...head } = await log.head();
+    const restarts = [{ index: size, position: eventNumber(499).position }];
+    await log.store.append([], { ...head, size, restarts });
+    expect((await differenceIn(log))?.message).to.include('a restart in the head of the store is no entry');
+  });
+
   it('finds a changed entry, also if the tile above was changed with it', async () => {
     const first = { level: 'entries', index: 1 } as const;
     const replaceText = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace('ToyPut', 'ToyGot'), 'latin1');
