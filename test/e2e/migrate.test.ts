@@ -11,7 +11,7 @@ import { logClient } from '../support/log-client.js';
 import { come } from '../support/meeting-client.js';
 import { call, createRoom, type RoomClient, settledState } from '../support/room-client.js';
 import { type Ended, run, type Server, start, startServer } from '../support/server-process.js';
-import { type Receiver, startReceiver } from '../support/webhook-receiver.js';
+import { answer, type Receiver, startReceiver } from '../support/webhook-receiver.js';
 
 const TOKEN = 'token-of-the-analytics-admin';
 const FLAGS = [
@@ -37,6 +37,8 @@ describe('annals migrate', function () {
   let admin: Member;
   let room: RoomClient;
   const message = { channel: '', deleted: '', edited: '', file: '', time: '', cursor: '' };
+  /** Deliveries of the alert before the migration. */
+  let attempts = 0;
   const fileBytes = pdf(300_000);
   /** What the clients were answered, and the log, before the migration. */
   let answered: Awaited<ReturnType<typeof answers>>;
@@ -139,7 +141,7 @@ describe('annals migrate', function () {
     const headers = { 'user-agent': 'Firefox/130.0', 'x-analytics-token': site.ingestToken };
     expect((await ask(server.urls.analytics!, 'POST', '/api/collect', { body: hits, headers })).status).to.equal(202);
     const logs = logClient(server.urls.logs!);
-    const policy = { enabled: true, webhookUrl: receiver.url, intervalMs: 1000 };
+    const policy = { enabled: true, webhookUrl: receiver.url, intervalMs: 1000, webhookTimeoutMs: 60_000 };
     await fetch(`${server.urls.logs}/api/alerts/config`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
@@ -161,6 +163,8 @@ describe('annals migrate', function () {
 
   before(async () => {
     [target, receiver] = [await startServers(), await startReceiver()];
+    // The alert is still being delivered when the server stops.
+    receiver.respond = () => {};
     server = await startServer(directory.path, FLAGS);
     await work();
     answered = await answers();
@@ -224,6 +228,8 @@ describe('annals migrate', function () {
   it('serves the same from the servers: history, positions, times, pages, files', async () => {
     expect(withoutTombstones(succeeded(await onTarget('replay --format ndjson')))).to.equal(withoutTombstones(history));
     expect(succeeded(await onTarget('audit verify'))).to.match(/every entry agrees\n[\d,]+ events of the log agree\n/);
+    receiver.respond = answer(200);
+    attempts = receiver.received.length;
     server = await startServer(home.path, [...FLAGS, ...targetFlags()], secret());
     expect(await answers()).to.deep.equal(answered);
     const found = await read({ base: server.urls.chat! }, admin, `/files/${message.file}`);
@@ -241,7 +247,8 @@ describe('annals migrate', function () {
       ['NEW_MESSAGE', 'after the migration'],
     ]);
     resumed.close();
-    expect(receiver.received.length).to.equal(1);
+    await receiver.came(attempts + 1);
+    expect(new Set(receiver.received.map((each) => each.headers['x-annals-delivery'])).size).to.equal(1);
     const { roomId, sessionToken: token } = room;
     const posting = { body: await room.seal('after'), token };
     expect((await call(server.urls.rooms!, 'POST', `/rooms/${roomId}/messages`, posting)).status).to.equal(201);
