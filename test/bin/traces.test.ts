@@ -17,6 +17,7 @@ interface ExportedSpan {
   readonly parentSpanId?: string;
   readonly name: string;
   readonly kind: number;
+  readonly status: object;
   readonly attributes: readonly { readonly key: string; readonly value: { readonly [type: string]: unknown } }[];
 }
 
@@ -81,11 +82,22 @@ describe('traces', () => {
   it('are dropped without a collector, which is said once', async () => {
     const warnings: object[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => warnings.push(fields) };
-    const url = 'http://127.0.0.1:9/v1/traces';
+    const url = 'http://collector:hidden@127.0.0.1:9/v1/traces';
     const tracer = await createTracer({ url, ratio: 1, node: 'n', release: 'r', logger });
     for (let each = 0; each < 3; each++) tracer.start('work', undefined, {}).end();
     await tracer.close();
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.include({ url });
+    expect(warnings[0]).to.include({ url: 'http://********@127.0.0.1:9/v1/traces' });
+    expect(JSON.stringify(warnings)).not.to.include('hidden');
+  });
+
+  it('name the kind of a failure, and nothing that its message says', async () => {
+    collector.received.length = 0;
+    const tracer = await createTracer({ url: collector.url, ratio: 1, node: 'n', release: 'r', logger: silentLogger });
+    tracer.start('work', undefined, {}).end({}, new TypeError('ada@example.org is a duplicate'));
+    await tracer.close();
+    const [span] = spansOf(collector);
+    expect(span?.status).to.include({ message: 'TypeError' });
+    expect(JSON.stringify(collector.received)).not.to.include('ada');
   });
 });

@@ -1,6 +1,7 @@
 /** OpenTelemetry traces, exported by OTLP over HTTP. The packages are loaded only if tracing is configured. */
 import type { Attributes } from '@opentelemetry/api';
 import type { Logger } from '../../../application/ports/index.js';
+import { maskCredentials } from '../config/mask.js';
 
 export interface Span {
   /** W3C `traceparent` for the work it causes. */
@@ -46,7 +47,8 @@ export async function createTracer({ url, ratio, node, release, logger }: Tracer
   const warn = (reason: string) => {
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = performance.now();
-    logger.warn({ reason, url }, 'traces could not be exported; they are dropped');
+    const masked = { reason: maskCredentials(reason), url: maskCredentials(url) };
+    logger.warn(masked, 'traces could not be exported; they are dropped');
   };
   const ignored = () => {};
   diag.setLogger(
@@ -75,7 +77,8 @@ export async function createTracer({ url, ratio, node, release, logger }: Tracer
         traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
         end(more = {}, error) {
           span.setAttributes(more);
-          if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+          // Without its message, which may name a stream or quote data: traces cannot be erased.
+          if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: nameOf(error) });
           span.end();
         },
       };
@@ -83,6 +86,8 @@ export async function createTracer({ url, ratio, node, release, logger }: Tracer
     close: () => provider.shutdown().catch((error) => warn(String(error))),
   };
 }
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);
 
 function contextOf(traceparent: string) {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
