@@ -168,8 +168,13 @@ describe('the transparency log', function () {
     succeeded(await audit(`verify --key ${key}`));
   });
 
-  it('accounts for the events of a burned room after a scavenge', async () => {
+  it('refuses another key until the last one has signed, as the chain of keys would break', async () => {
     server = await startServer(dataDir, SERVED);
+    succeeded(await audit('rotate'));
+    expect(failed(await audit('rotate'))).to.include('wait a minute');
+  });
+
+  it('accounts for the events of a burned room after a scavenge', async () => {
     const burned = await createRoom(server.urls.rooms ?? '', 'Eve');
     for (const text of ['one', 'two']) await burned.post(text);
     await burned.burn();
