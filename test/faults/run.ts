@@ -35,7 +35,7 @@ await new Command('npm run faults --')
     'Runs faults on nodes under load. After each, nothing acknowledged may be lost or stored twice, read models must\n' +
       'equal their rebuilds, event streams must have no gap, and each read model one owner. Ends with 1 otherwise.',
   )
-  .option('--rounds <n>', 'number of faults', count, 11)
+  .option('--rounds <n>', 'number of faults', count, faults.length)
   .option('--nodes <n>', 'nodes of the installation', count, 3)
   .option('--seconds <n>', 'how long a fault lasts at most', count, 30)
   .option('--seed <n>', 'repeats the order and targets of another run', count, Date.now() % 1e9)

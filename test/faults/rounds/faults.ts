@@ -36,6 +36,15 @@ export const faults: readonly Fault[] = [
   { name: 'kill a node', run: (at, { ms, pick }) => kill(at, [pick(at.size)], ms / 4) },
   { name: 'kill all nodes', run: (at, { ms }) => kill(at, all(at), ms / 10) },
   {
+    name: 'restart the nodes one after another',
+    async run(installation) {
+      for (const node of all(installation)) {
+        await installation.signal(node, 'SIGTERM');
+        await installation.start(node);
+      }
+    },
+  },
+  {
     name: 'freeze a node',
     async run(installation, { ms, pick }) {
       const node = pick(installation.size);

@@ -22,7 +22,7 @@ export interface Installation {
   readonly size: number;
   /** Starts a node unless it runs; ahead: milliseconds by which its clock is wrong. */
   start(node: number, ahead?: number): Promise<void>;
-  /** Kills a node, or sends it another signal. */
+  /** Kills or stops a node and waits for its end, or sends it another signal. */
   signal(node: number, signal: NodeJS.Signals): Promise<void>;
   /** Sends a signal to an engine, which its supervisor starts again if it ends. */
   signalEngine(engine: EngineName, signal: NodeJS.Signals): void;
@@ -76,10 +76,10 @@ export async function startInstallation(size: number, given?: Stores): Promise<I
       nodes[node] = await startServer(directory, flagsOf(proxies[node]?.stores ?? stores), env);
     },
     async signal(node, signal) {
-      if (signal !== 'SIGKILL') return void nodes[node]?.child.kill(signal);
-      const killed = nodes[node];
+      const server = nodes[node];
+      if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return void server?.child.kill(signal);
       nodes[node] = undefined;
-      await killed?.stop('SIGKILL');
+      await server?.stop(signal);
     },
     signalEngine: (engine, signal) => process.kill(enginePids[engine]!, signal),
     cut(node, isCut) {
@@ -110,10 +110,10 @@ export async function startInstallation(size: number, given?: Stores): Promise<I
 /** Records the process id of each engine, also of those started after a crash. */
 function startOwnEngines(dataDir: string, pids: { [engine: string]: number }): Promise<Engines> {
   const ignore = () => {};
-  const info = ({ engine, pid }: { engine?: string; pid?: number }) => {
+  const record = ({ engine, pid }: { engine?: string; pid?: number }) => {
     if (engine && pid) pids[engine] = pid;
   };
-  return startEngines({ dataDir, logger: { debug: ignore, info, warn: ignore, error: ignore } });
+  return startEngines({ dataDir, logger: { debug: ignore, info: record, warn: record, error: ignore } });
 }
 
 async function startProxies({ eventStoreUrl, mongoUrl }: Stores) {

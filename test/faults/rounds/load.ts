@@ -99,10 +99,10 @@ export async function chatLoad(at: Installation): Promise<Load> {
   const ledger = new Map<string, string>();
   const received: string[] = [];
   let resets = 0;
+  let cursor: string | undefined;
 
   /** Follows the event stream from node to node, as a client does. */
   async function listen(stop: AbortSignal): Promise<void> {
-    let cursor: string | undefined;
     while (!stop.aborted) {
       const base = at.url('chat');
       const opening = base
@@ -129,6 +129,8 @@ export async function chatLoad(at: Installation): Promise<Load> {
 
   const listening = new AbortController();
   const listener = listen(listening.signal);
+  // From its first id on the stream must not miss a message.
+  await eventually(() => cursor !== undefined);
   return {
     async run(stop) {
       await repeat(stop, async () => {
