@@ -98,14 +98,19 @@ async function compareTiles(tiles: readonly WrittenTile[], entries: readonly Ind
   }
 }
 
+interface MissingEvents {
+  readonly count: number;
+  readonly first: MissingEvent;
+  readonly last: MissingEvent;
+}
+
+type MissingEvent = IndexedEntry & { readonly entry: EventEntry };
+
 export interface LogComparison {
   /** Events that are in both. */
   readonly events: number;
-  /** Events that the log no longer has, by stream, and the first of them. */
-  readonly missing: ReadonlyMap<
-    string,
-    { readonly count: number; readonly first: IndexedEntry & { entry: EventEntry } }
-  >;
+  /** Events that the log no longer has, by stream. */
+  readonly missing: ReadonlyMap<string, MissingEvents>;
   /** Streams whose deletion is an entry. */
   readonly deleted: ReadonlySet<string>;
   /** Events after the last entry. */
@@ -131,7 +136,7 @@ export async function compareLog(
   log: AsyncIterable<Batch<StoredEvent>>,
   { restarts, onMatch }: CompareOptions,
 ): Promise<LogComparison> {
-  const missing = new Map<string, { count: number; first: IndexedEntry & { entry: EventEntry } }>();
+  const missing = new Map<string, MissingEvents>();
   const deleted = new Set<string>();
   const recorded = new Map<number, Position>();
   let [events, lost, uncovered] = [0, 0, 0];
@@ -161,9 +166,9 @@ export async function compareLog(
       const event = await peek();
       if (event && event.position < position) throw added(event);
       if (event?.position !== position) {
-        const found = missing.get(entry.stream);
-        if (found) found.count++;
-        else missing.set(entry.stream, { count: 1, first: { index, entry } });
+        const last = { index, entry };
+        const { count, first } = missing.get(entry.stream) ?? { count: 0, first: last };
+        missing.set(entry.stream, { count: count + 1, first, last });
         continue;
       }
       at++;
@@ -187,17 +192,31 @@ export interface Removed {
   readonly expired: number;
 }
 
-/** Accounts for missing events. Throws `Difference` for the first one that no deletion or rule explains. */
+/**
+ * Accounts for missing events. Throws `Difference` for one that no deletion or rule explains; a rule removes events from the
+ * start of a stream only.
+ *
+ * @param firstRevision Of a stream as it is now.
+ */
 export async function explainMissing(
   { missing, deleted }: LogComparison,
-  isDeleted: (stream: string) => Promise<boolean>,
+  firstRevision: (stream: string) => Promise<number | 'missing' | 'deleted'>,
   hasRule: (stream: string) => Promise<boolean>,
 ): Promise<Removed> {
   const removed = { deleted: 0, expired: 0 };
-  for (const [stream, { count, first }] of missing) {
-    if (deleted.has(stream) || (await isDeleted(stream))) removed.deleted += count;
-    else if (await hasRule(stream)) removed.expired += count;
-    else throw new Difference(`an event is missing from ${stream}`, first.index, first.entry.position);
+  for (const [stream, { count, first, last }] of missing) {
+    const start = deleted.has(stream) ? 'deleted' : await firstRevision(stream);
+    if (start === 'deleted') {
+      removed.deleted += count;
+      continue;
+    }
+    const isRuled = await hasRule(stream);
+    const isHole = start !== 'missing' && BigInt(last.entry.revision) > BigInt(start);
+    if (isRuled && !isHole) removed.expired += count;
+    else {
+      const { index, entry } = isRuled ? last : first;
+      throw new Difference(`an event is missing from ${stream}`, index, entry.position);
+    }
   }
   return removed;
 }

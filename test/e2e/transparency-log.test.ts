@@ -166,6 +166,7 @@ describe('the transparency log', function () {
       .to.equal(next)
       .and.not.equal(key);
     succeeded(await audit(`verify --key ${key}`));
+    succeeded(await audit(`verify --checkpoint ${place('head')}`));
   });
 
   it('refuses another key until the last one has signed, as the chain of keys would break', async () => {

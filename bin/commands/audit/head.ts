@@ -24,8 +24,8 @@ export const key: CommandSpec = {
   examples: [['audit key', '']],
   reads: () => AUDIT_SETTINGS,
   run: ({ config: { values } }: Call) =>
-    withTransparencyLog(values, async ({ key: { line } }) => {
-      process.stdout.write(`${line}\n`);
+    withTransparencyLog(values, async ({ keys }) => {
+      process.stdout.write(`${keys.at(-1)?.line}\n`);
       return 0;
     }),
 };

@@ -22,8 +22,8 @@ export interface OpenedTransparencyLog {
   readonly kernel: Kernel;
   readonly ports: AuditPorts;
   readonly head: TreeHead & { readonly checkpoint: string };
-  /** The key in force. */
-  readonly key: Verifier;
+  /** All keys of the installation; the last is in force. */
+  readonly keys: readonly Verifier[];
 }
 
 /** Works on the transparency log, brought up to date unless a server does that. Rejects with `Failed` if there is none. */
@@ -40,8 +40,9 @@ export const withTransparencyLog = (
     const head = await ports.store.head();
     if (head?.checkpoint === undefined)
       throw new Failed('the transparency log has no checkpoint yet; try again in a minute');
-    const { verifier } = await ports.signer(head.keyNumber);
-    return work({ kernel, ports, head: { ...head, checkpoint: head.checkpoint }, key: verifier });
+    const keys: Verifier[] = [];
+    for (let number = 1; number <= head.keyNumber; number++) keys.push((await ports.signer(number)).verifier);
+    return work({ kernel, ports, head: { ...head, checkpoint: head.checkpoint }, keys });
   });
 
 /** Runs a task under the lease of the transparency log; resolves with false if a server holds it. */

@@ -60,7 +60,7 @@ export const verify: CommandSpec = {
       if (proof !== undefined) return await checkProof(readText('--proof', proof), keys!);
       if (receipt !== undefined) return await checkReceipt(readText('--receipt', receipt), keys!);
       if (directory !== undefined) return await checkExport(directory, keys!, older);
-      return await withTransparencyLog(values, (log) => checkLog(log, keys ?? [log.key], older));
+      return await withTransparencyLog(values, (log) => checkLog(log, keys ?? log.keys, older));
     } catch (error) {
       throw error instanceof Difference || error instanceof MissingTileError ? new Failed(error.message) : error;
     }
@@ -107,8 +107,11 @@ async function checkLog(
   const entries = withProgress(checkpoint, verifyTree(checkpoint, readTile));
   const comparison = await compareLog(entries, log, head);
   stop.abort();
-  const isDeleted = async (stream: string) => (await kernel.log.read(stream, { limit: 1 })) === 'deleted';
-  const removed = await explainMissing(comparison, isDeleted, createRetentionLookup(kernel.client));
+  const firstRevision = async (stream: string) => {
+    const found = await kernel.log.read(stream, { limit: 1 });
+    return typeof found === 'string' ? found : (found[0]?.revision ?? 'missing');
+  };
+  const removed = await explainMissing(comparison, firstRevision, createRetentionLookup(kernel.client));
   print(`${describe(checkpoint)}: every entry agrees\n${count(comparison.events)} of the log agree\n`);
   if (removed.deleted > 0) print(`${count(removed.deleted)} were of streams that are deleted\n`);
   if (removed.expired > 0) print(`${count(removed.expired)} were removed by the rule of their stream\n`);

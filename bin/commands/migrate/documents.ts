@@ -62,7 +62,7 @@ export async function compareTransparencyLog({ to, target, logger, prefixes, sig
   try {
     const log = followCopies({ target, logger })({ prefixes, from: 'start', signal });
     const comparison = await compareLog(verifyTree(checkpoint, store.readTile), log, head);
-    await explainMissing(comparison, async () => false, createRetentionLookup(target));
+    await explainMissing(comparison, async () => 'missing', createRetentionLookup(target));
     return checkpoint.size;
   } catch (error) {
     if (!(error instanceof Difference || error instanceof MissingTileError)) throw error;

@@ -67,12 +67,12 @@ function transparencyLog(count: number) {
     head,
     checkpoint,
     catchUp: () => catchUpTransparencyLog(ports, stop.signal),
-    async verify() {
+    /** @param first Revision that streams start with. */
+    async verify(first: (stream: string) => number | 'missing' | 'deleted' = () => 0, ruled: readonly string[] = []) {
       const log = followStored({ from: 'start' });
       const comparison = await compareLog(verifyTree(await checkpoint(), memory.store.readTile), log, await head());
-      const never = async () => false;
-      await explainMissing(comparison, never, never);
-      return comparison;
+      const hasRule = async (stream: string) => ruled.includes(stream);
+      return { ...comparison, removed: await explainMissing(comparison, async (stream) => first(stream), hasRule) };
     },
   };
 }
@@ -280,13 +280,16 @@ describe('the verification of a transparency log', () => {
   it('accounts for events of deleted streams and of streams with a rule', async () => {
     const log = await given();
     log.events.splice(0, BOTH, ...log.events.filter(({ stream }) => !['toys.toy-1', 'toys.toy-2'].includes(stream)));
-    const read = log.ports.followStored({ prefixes: [], from: 'start', signal: new AbortController().signal });
-    const comparison = await compareLog(verifyTree(await log.checkpoint(), log.store.readTile), read, await log.head());
-    const removed = await explainMissing(
-      comparison,
-      async (stream) => stream === 'toys.toy-1',
-      async (stream) => stream === 'toys.toy-2',
-    );
-    expect(removed).to.deep.equal({ deleted: 100, expired: 100 });
+    const first = (stream: string) => (stream === 'toys.toy-1' ? 'deleted' : 'missing');
+    expect((await log.verify(first, ['toys.toy-2'])).removed).to.deep.equal({ deleted: 100, expired: 100 });
+  });
+
+  it('finds an event missing from the middle of a stream whose rule removes the oldest', async () => {
+    const log = await given();
+    // Revisions 0 and 2 of the stream.
+    for (const number of [15, 1]) log.events.splice(number, 1);
+    expect((await log.verify(() => 3, ['toys.toy-1'])).removed).to.deep.equal({ deleted: 0, expired: 2 });
+    const difference = await log.verify(() => 1, ['toys.toy-1']).catch((error: Difference) => error);
+    expect(difference).to.include({ index: 16, position: String(eventNumber(15).position) });
   });
 });
