@@ -136,21 +136,21 @@ export const auditTask =
       let next = batches.next();
       // Entries, as they are smaller than events.
       let pending: EventEntry[] = [];
-      let due: Promise<void> | undefined;
+      // Also without events: another process may have put another key in force.
+      let due = wait(CHECKPOINT_MS, stop);
       for (;;) {
-        const batch = await Promise.race([next, ...(due ? [due] : [])]);
+        const batch = await Promise.race([next, due]);
         if (stop.aborted) return;
         if (batch) {
           if (batch.done) return;
           pending.push(...batch.value.events.map(eventEntry));
-          if (pending.length > 0) due ??= wait(CHECKPOINT_MS, stop);
           next = batches.next();
           if (pending.length < CHECKPOINT_EVENTS) continue;
         }
         lease.assertHeld();
         await log.append(pending);
         pending = [];
-        due = undefined;
+        due = wait(CHECKPOINT_MS, stop);
       }
     } finally {
       // Not awaited: it ends with the next batch, or with the lease.

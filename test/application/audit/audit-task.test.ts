@@ -48,7 +48,7 @@ describe('the task of the transparency log', () => {
       store: memory.store,
       followStored,
       eventAt: async () => ({ head: 0n }),
-      signer: async () => createSigner('annals', Buffer.alloc(32, 1)),
+      signer: async (keyNumber) => createSigner('annals', Buffer.alloc(32, keyNumber)),
       prefixes: [],
       logger: {} as Logger,
     };
@@ -66,7 +66,7 @@ describe('the task of the transparency log', () => {
   };
   const size = async () => (await memory.store.head())?.size;
 
-  it('signs a minute after the first event that is not covered', async () => {
+  it('signs every minute', async () => {
     await write(1);
     time.pass(MINUTE_MS - 1);
     await write(1);
@@ -91,11 +91,20 @@ describe('the task of the transparency log', () => {
     expect((await memory.store.head())?.checkpoint).to.equal(checkpoint);
   });
 
+  it('signs with a new key within a minute, also while nothing happens', async () => {
+    await memory.store.nextKey();
+    time.pass(MINUTE_MS);
+    await settle();
+    const { key, checkpoint } = (await memory.store.head())!;
+    expect(key).to.equal(createSigner('annals', Buffer.alloc(32, 2)).verifier.line);
+    expect(checkpoint?.match(/^— /gm)).to.have.length(2);
+  });
+
   it('signs as soon as a thousand events are not covered', async () => {
     await write(999);
-    expect(await size()).to.equal(4);
+    expect(await size()).to.equal(5);
     await write(1);
-    expect(await size()).to.equal(1004);
+    expect(await size()).to.equal(1005);
   });
 
   it('ends with its lease, and its subscription with it', async () => {
