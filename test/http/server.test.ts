@@ -116,6 +116,23 @@ describe('HTTP server', () => {
     expect(refused).to.equal(true);
   });
 
+  it('answers the next request of an open connection when closed, and asks to close it', async () => {
+    const toys = await serveToys([echo({ method: 'GET', path: '/', handle: () => ({ status: 200, body: {} }) })]);
+    const socket = connect(toys.port, '127.0.0.1').setEncoding('latin1');
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    socket.write(request);
+    expect(String(await once(socket, 'data'))).to.include('Connection: keep-alive');
+    const closed = toys.close();
+    // It was sent before the client could know.
+    socket.write(request);
+    const [answer] = await once(socket, 'data');
+    expect(answer)
+      .to.match(/^HTTP\/1.1 200 /)
+      .and.include('Connection: close');
+    await once(socket, 'close');
+    await closed;
+  });
+
   it('does not wait for idle connections when closed', async () => {
     const toys = await serveToys([]);
     const socket = connect(toys.port, '127.0.0.1');

@@ -1,6 +1,7 @@
 /** The HTTP server of a service: accepts connections, runs the koa application of its routes, and shuts down gracefully. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { UnavailableError } from '../../../application/ports/index.js';
@@ -55,6 +56,8 @@ export interface Listening {
 
 /** Less than the shutdown time of the process, to leave time for later steps. */
 const GRACE_MS = 7_000;
+/** How long connections go on after `close`, so that those in use end with a response and not between two requests. */
+const DRAIN_MS = 500;
 
 /** Starts listening. Rejects if the address is in use or not of this machine. */
 export async function listen(
@@ -66,7 +69,7 @@ export async function listen(
   const onStreamOpened = (sink: Sink) => {
     streams.add(sink);
     sink.onClose(() => streams.delete(sink));
-    if (closing) sink.end('resume');
+    if (ending) sink.end('resume');
     deps.onStreamOpened?.(sink);
   };
   const { connections } = deps;
@@ -74,7 +77,9 @@ export async function listen(
   const sockets = new Set<Socket>();
   /** Connections without any request yet, which node does not count as idle. */
   const silent = new Set<Socket>();
+  /** Each response asks to close its connection. */
   let closing = false;
+  let ending = false;
   const limitUnread = limitUnreadResponses({
     budget: budgets.unread,
     networkOf: ({ req: { socket, headers } }) =>
@@ -137,11 +142,13 @@ export async function listen(
   return {
     url: formatUrl(host, bound.port),
     port: bound.port,
-    close() {
+    async close() {
       closing = true;
+      if (sockets.size > silent.size) await delay(DRAIN_MS);
+      ending = true;
       for (const sink of streams) sink.end('resume');
       for (const socket of silent) socket.destroy();
-      return new Promise((resolve) => {
+      await new Promise<void>((resolve) => {
         // Connections that become idle later would stay open for their keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
         const deadline = setTimeout(() => {
