@@ -27,6 +27,7 @@ import {
   type TileId,
 } from './tiles.js';
 import type { TreeHead, TreeStore } from './tree-store.js';
+import { untilCaughtUp } from './until-caught-up.js';
 
 /** Events and ms after which a checkpoint is signed. */
 const CHECKPOINT_EVENTS = 1000;
@@ -162,10 +163,8 @@ export const auditTask =
 export async function catchUpTransparencyLog(ports: AuditPorts, stop: AbortSignal): Promise<void> {
   const log = await openTransparencyLog(ports);
   const batches = followFrom(ports, log.position, stop);
-  for await (const { events, caughtUp } of batches) {
+  for await (const { events, caughtUp } of untilCaughtUp(batches))
     if (events.length > 0 || caughtUp) await log.append(events.map(eventEntry));
-    if (caughtUp) return;
-  }
 }
 
 /** Records that the log was restored and continues after `position`. For a process that holds the lease. */

@@ -20,6 +20,7 @@ import {
   type WrittenTile,
 } from './tiles.js';
 import type { Restart } from './tree-store.js';
+import { untilCaughtUp } from './until-caught-up.js';
 
 /** What is wrong with a transparency log or with the event log, at the first place that differs. */
 export class Difference extends Error {
@@ -129,7 +130,7 @@ export interface CompareOptions {
 /**
  * Compares the event log with entries, both in order. Throws `Difference` at the first event that differs or has no entry.
  *
- * @param log Batches from the start; read until one says that it has caught up.
+ * @param log Batches from the start; read until one says that it has caught up. Rejects with `UnavailableError` if the store is silent.
  */
 export async function compareLog(
   bundles: AsyncIterable<readonly IndexedEntry[]>,
@@ -148,7 +149,7 @@ export async function compareLog(
     while (at >= page.length) {
       const next = await iterator.next();
       if (next.done) return undefined;
-      [page, at] = [next.value, 0];
+      [page, at] = [next.value.events, 0];
     }
     return page[at];
   };
@@ -223,10 +224,3 @@ export async function explainMissing(
 
 const added = ({ position, stream }: StoredEvent) =>
   new Difference(`an event was added to ${stream}; it has no entry`, undefined, position);
-
-async function* untilCaughtUp(log: AsyncIterable<Batch<StoredEvent>>): AsyncGenerator<readonly StoredEvent[]> {
-  for await (const { events, caughtUp } of log) {
-    yield events;
-    if (caughtUp) return;
-  }
-}

@@ -105,8 +105,7 @@ async function checkLog(
   const stop = new AbortController();
   const log = ports.followStored({ prefixes: ports.prefixes, from: 'start', signal: stop.signal });
   const entries = withProgress(checkpoint, verifyTree(checkpoint, readTile));
-  const comparison = await compareLog(entries, log, head);
-  stop.abort();
+  const comparison = await compareLog(entries, log, head).finally(() => stop.abort());
   const firstRevision = async (stream: string) => {
     const found = await kernel.log.read(stream, { limit: 1 });
     return typeof found === 'string' ? found : (found[0]?.revision ?? 'missing');
