@@ -1,5 +1,5 @@
 /** Tiles of a transparency log as files, in the layout of C2SP `tlog-tiles`. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ReadTile, type TileId, tilePath } from '../../application/audit/index.js';
 
@@ -17,7 +17,17 @@ export const hasFullTile = (directory: string, tile: TileId): boolean =>
 export function writeTile(directory: string, tile: TileId, width: number, bytes: Uint8Array): void {
   const path = join(directory, tilePath(tile, width));
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, bytes);
+  writeWhole(path, bytes);
+}
+
+export const writeCheckpoint = (directory: string, checkpoint: string): void =>
+  writeWhole(join(directory, CHECKPOINT_FILE), checkpoint);
+
+/** Flushes before it renames: a full disk or a crash leaves no part of a tile, which later exports would take for whole. */
+function writeWhole(path: string, content: string | Uint8Array): void {
+  const unfinished = `${path}.unfinished`;
+  writeFileSync(unfinished, content, { flush: true });
+  renameSync(unfinished, path);
 }
 
 function readIfExists(path: string): Buffer | undefined {

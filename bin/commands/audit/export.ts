@@ -1,8 +1,8 @@
 /** `annals audit export`: writes the transparency log as files. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Argument } from 'commander';
-import { CHECKPOINT_FILE, hasFullTile, writeTile } from '../../../adapters/filesystem/tile-directory.js';
+import { hasFullTile, writeCheckpoint, writeTile } from '../../../adapters/filesystem/tile-directory.js';
 import { cutTile, MissingTileError, parseCheckpoint, TILE_WIDTH, tilesOf } from '../../../application/audit/index.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
@@ -31,7 +31,7 @@ export const exportAudit: CommandSpec = {
         writeTile(directory, tile, width, cutTile(tile, bytes, width));
       }
       // Last, as it promises the tiles.
-      writeFileSync(join(directory, CHECKPOINT_FILE), checkpoint);
+      writeCheckpoint(directory, checkpoint);
       process.stdout.write(`${directory}: ${size.toLocaleString('en')} entries\n`);
       return 0;
     }),
