@@ -25,7 +25,8 @@ export const rotate: CommandSpec = {
   run: ({ config: { values } }: Call) =>
     withTransparencyLog(values, async ({ ports, head, keys }) => {
       // Otherwise no checkpoint would be signed with both the key that auditors have and the next one.
-      if (head.key !== keys.at(-1)?.line) throw new Failed('the last new key has not signed a checkpoint yet; wait a minute');
+      if (head.key !== keys.at(-1)?.line)
+        throw new Failed('the last new key has not signed a checkpoint yet; wait a minute');
       await ports.store.nextKey();
       const { verifier } = await ports.signer(head.keyNumber + 1);
       process.stdout.write(`${verifier.line}\nsigns from the next checkpoint on\n`);
