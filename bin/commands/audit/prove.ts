@@ -22,8 +22,10 @@ export const prove: CommandSpec = {
     withTransparencyLog(values, async ({ kernel, ports, head }) => {
       const position = await positionOf(kernel, event);
       const proof = await proveEvent(ports.store, head.checkpoint, position);
-      if (!proof)
-        throw new Failed(`no event at position ${position} is in the log yet; events enter it within a minute`);
+      if (!proof) {
+        const later = position > head.position ? ' yet; events enter it within a minute' : '';
+        throw new Failed(`no event at position ${position} is in the transparency log${later}`);
+      }
       process.stdout.write(formatProof(proof));
       return 0;
     }),
