@@ -49,12 +49,12 @@ await new Command('npm run faults --')
     const pick = picker(seed);
     console.log(`seed ${seed}, ${nodes} nodes on ${given ? 'given servers' : 'engines of their own'}`);
     const installation = await startInstallation(nodes, given);
+    const offset = pick(possible.length);
     let [violations, acknowledged] = [0, 0];
     try {
       for (let round = 1; round <= rounds; round++) {
-        // Each fault as often as the others, in an order that differs.
-        const chosen =
-          possible[(round - 1 + (round % possible.length === 1 ? pick(possible.length) : 0)) % possible.length]!;
+        // Each fault as often as the others.
+        const chosen = possible[(offset + round) % possible.length]!;
         const result = await runRound(installation, chosen, { ms: seconds * 1000, pick });
         acknowledged += result.acknowledged;
         violations += result.violations.length;
