@@ -1,7 +1,8 @@
 /** Compares the log of an event store with its copy in another one, for `annals migrate`. */
 import type { ResolvedEvent } from '@eventstore/db-client';
 import { eventEntry, type StoredEvent } from '../../application/audit/index.js';
-import type { Position } from '../../application/ports/index.js';
+import type { Batch, Position } from '../../application/ports/index.js';
+import { untilCaughtUp } from '../../application/subscription/index.js';
 import type { LogCopy } from './copy-log.js';
 import { FILLER } from './log-positions.js';
 import { decodeStoredEvent } from './stored-events.js';
@@ -22,7 +23,8 @@ export const followCopies = ({ target, logger }: Pick<LogCopy, 'target' | 'logge
   createSubscription(target, (resolved) => (resolved.event?.type === TOMBSTONE ? [] : decodeCopy(resolved)), logger);
 
 /**
- * Compares all events in order, by what a transparency log says of them. Returns the numbers of events and streams. Rejects with `LogDifference` at the first one that differs.
+ * Compares all events in order, by what a transparency log says of them. Returns the numbers of events and streams.
+ * Rejects with `LogDifference` at the first one that differs, and with `UnavailableError` if a store is silent.
  */
 export async function compareLogs(
   { source, target, prefixes, logger, signal }: LogCopy,
@@ -30,8 +32,8 @@ export async function compareLogs(
 ): Promise<{ readonly events: number; readonly streams: number }> {
   const until = (await readHeadPosition(source)) ?? 0n;
   const follow = { prefixes, from: 'start', signal } as const;
-  const originals = untilCaughtUp(createSubscription(source, decodeStoredEvent, logger)(follow));
-  const copies = untilCaughtUp(createSubscription(target, decodeCopy, logger)(follow));
+  const originals = eventsOf(createSubscription(source, decodeStoredEvent, logger)(follow));
+  const copies = eventsOf(createSubscription(target, decodeCopy, logger)(follow));
   const streams = new Set<string>();
   for (let events = 0; ; events++) {
     const [{ value: original }, { value: copy }] = await Promise.all([originals.next(), copies.next()]);
@@ -53,12 +55,7 @@ function describe(original: StoredEvent | undefined, copy: StoredEvent | undefin
   return `the copied log differs from the source: it has ${other ?? 'nothing'} in place of ${one ?? 'nothing'}`;
 }
 
-async function* untilCaughtUp(
-  batches: AsyncIterable<{ readonly events: readonly StoredEvent[]; readonly caughtUp: boolean }>,
-): AsyncGenerator<StoredEvent, undefined> {
-  for await (const { events, caughtUp } of batches) {
-    yield* events;
-    if (caughtUp) return undefined;
-  }
+async function* eventsOf(batches: AsyncIterable<Batch<StoredEvent>>): AsyncGenerator<StoredEvent, undefined> {
+  for await (const { events } of untilCaughtUp(batches)) yield* events;
   return undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { sleep } from '../concurrency/index.js';
 import type { Logger, Position, Subscribe } from '../ports/index.js';
-import type { LeaderTask } from '../subscription/index.js';
+import { type LeaderTask, untilCaughtUp } from '../subscription/index.js';
 import { signCheckpoint } from './checkpoint.js';
 import {
   type EventEntry,
@@ -27,7 +27,6 @@ import {
   type TileId,
 } from './tiles.js';
 import type { TreeHead, TreeStore } from './tree-store.js';
-import { untilCaughtUp } from './until-caught-up.js';
 
 /** Events and ms after which a checkpoint is signed. */
 const CHECKPOINT_EVENTS = 1000;

@@ -1,5 +1,6 @@
 /** Verifies a transparency log: its tree against the signed checkpoint, and the event log against its entries. */
 import type { Batch, Position } from '../ports/index.js';
+import { untilCaughtUp } from '../subscription/index.js';
 import type { Checkpoint } from './checkpoint.js';
 import {
   type AuditEntry,
@@ -20,7 +21,6 @@ import {
   type WrittenTile,
 } from './tiles.js';
 import type { Restart } from './tree-store.js';
-import { untilCaughtUp } from './until-caught-up.js';
 
 /** What is wrong with a transparency log or with the event log, at the first place that differs. */
 export class Difference extends Error {

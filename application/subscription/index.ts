@@ -41,3 +41,4 @@ export {
   type StreamCursors,
   serialize,
 } from './stream-cursors.js';
+export { untilCaughtUp } from './until-caught-up.js';

@@ -1,5 +1,6 @@
 /** The copy of a log in another event store: what streams, subscriptions and later appends see of it. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -87,7 +88,7 @@ describe('the copy of a log', function () {
     }
     await source.setStreamMetadata('zoo.truncated', { truncateBefore: 3 });
     await source.setStreamMetadata('zoo.expired', { maxAge: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await eventually(async () => (await revisionsIn(source!, 'zoo.expired')).length === 0);
     await scavenge(from!.eventStoreUrl);
     await source.setStreamMetadata('zoo.expired', { maxAge: 3600 });
     await append(source, 'zoo.expired', 3);
@@ -117,6 +118,13 @@ describe('the copy of a log', function () {
     expect(error).to.be.instanceOf(LogDifference);
     expect(error.message).to.include('it has nothing in place of zoo.Fed.v1 at zoo.later@0');
     await run();
+  });
+
+  it('differs when an event has another content', async () => {
+    for (const client of [source!, target!]) await append(client, 'aquarium.sharks');
+    const error = await compareLogs({ ...copy, prefixes: ['aquarium.'] }, () => {}).catch((reason) => reason);
+    expect(error).to.be.instanceOf(LogDifference);
+    expect(error.message).to.include('in place of zoo.Fed.v1 at aquarium.sharks@0');
   });
 
   it('shows the same of each stream, and goes on at the same revision', async () => {

@@ -1,7 +1,7 @@
 /** Reads of commands to the end of the log: they end also if the store never answers again. */
 import { expect } from 'chai';
-import { untilCaughtUp } from '../../../application/audit/until-caught-up.js';
 import { type Batch, UnavailableError } from '../../../application/ports/index.js';
+import { untilCaughtUp } from '../../../application/subscription/until-caught-up.js';
 import { fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
 describe('a read to the end of the log', () => {
