@@ -52,7 +52,7 @@ export const STORE_SETTINGS = [
 ] as const satisfies readonly (keyof typeof settings)[];
 
 /** Keys of the settings of commands on the transparency log. */
-export const AUDIT_SETTINGS: readonly string[] = [...STORE_SETTINGS, 'audit.name'];
+export const AUDIT_SETTINGS: readonly string[] = [...STORE_SETTINGS, 'audit.name', 'audit.witnesses'];
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;

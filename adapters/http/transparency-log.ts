@@ -1,5 +1,5 @@
 /** Routes of the transparency log: checkpoint, tiles and entry bundles of C2SP `tlog-tiles`, below `/audit`. */
-import { cutTile, parseTilePath, type TreeStore } from '../../application/audit/index.js';
+import { type AuditPorts, cutTile, parseTilePath, publishedCheckpoint } from '../../application/audit/index.js';
 import { problem } from './server/policy.js';
 import type { Request, Route } from './server/route.js';
 
@@ -9,7 +9,7 @@ const PATHS = ['/:a', '/:a/:b', '/:a/:b/:c', '/:a/:b/:c/:d'];
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 const NOT_FOUND = problem(404, 'Not found');
 
-export function auditRoutes(store: TreeStore): readonly Route[] {
+export function auditRoutes({ store, witnesses }: Pick<AuditPorts, 'store' | 'witnesses'>): readonly Route[] {
   const checkpoint: Route = {
     method: 'GET',
     path: '/audit/checkpoint',
@@ -19,7 +19,8 @@ export function auditRoutes(store: TreeStore): readonly Route[] {
       404: { description: 'There is none yet' },
     },
     async handle() {
-      const text = (await store.head())?.checkpoint;
+      const head = await store.head();
+      const text = head && publishedCheckpoint(head, witnesses);
       return text === undefined ? NOT_FOUND : { text };
     },
   };

@@ -24,11 +24,14 @@ export function parseCheckpoint(text: string): (Checkpoint & { readonly note: No
   return note && origin !== '' && NUMBER.test(size) && root ? { origin, size: Number(size), root, note } : undefined;
 }
 
-/** Parses a checkpoint; undefined unless one of the keys has signed it under its own name. */
+/** Parses a checkpoint; undefined unless one of the keys has signed it under its own name, and each given witness too. */
 export function openCheckpoint(text: string, verifiers: readonly Verifier[]): Checkpoint | undefined {
   const checkpoint = parseCheckpoint(text);
-  const own = verifiers.filter(({ name }) => name === checkpoint?.origin);
-  return checkpoint && verifiedBy(checkpoint.note, own).length > 0 ? checkpoint : undefined;
+  if (!checkpoint) return undefined;
+  const verified = verifiedBy(checkpoint.note, verifiers);
+  const isSigned = verified.some(({ name, isWitness }) => !isWitness && name === checkpoint.origin);
+  const isWitnessed = verifiers.every((each) => !each.isWitness || verified.includes(each));
+  return isSigned && isWitnessed ? checkpoint : undefined;
 }
 
 function parseHash(line: string): Buffer | undefined {

@@ -55,3 +55,4 @@ export {
   type LogComparison,
   verifyTree,
 } from './verification.js';
+export { publishedCheckpoint, type Witness } from './witnesses.js';

@@ -28,7 +28,7 @@ export interface VerifiedReceipt extends Receipt {
 /** Returns the receipt; undefined if it is malformed, not signed with one of the keys, or does not prove its event. */
 export function verifyReceipt(text: string, verifiers: readonly Verifier[]): VerifiedReceipt | undefined {
   const note = parseNote(text);
-  if (!note || verifiedBy(note, verifiers).length === 0) return undefined;
+  if (!note || !verifiedBy(note, verifiers).some(({ isWitness }) => !isWitness)) return undefined;
   const [, subject, event, proof] = STATEMENT.exec(note.text) ?? [];
   const parsed = proof === undefined ? undefined : parseProof(proof);
   const checkpoint = parsed && verifyProof(parsed, verifiers);

@@ -1,8 +1,13 @@
-/** Signed notes of C2SP `signed-note` with Ed25519: a text and the signatures of named keys. */
+/** Signed notes of C2SP `signed-note` with Ed25519: a text, and the signatures of named keys and witnesses. */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
-/** Type of a signature and of its key. */
+/** Types of a signature and of its key: of a log, and of a witness (C2SP `tlog-cosignature`), which signs the time as well. */
 const ED25519 = 0x01;
+const COSIGNATURE = 0x04;
+
+/** Bytes of the key id of a signature, and of the time of a cosignature, Unix s. */
+const ID_BYTES = 4;
+const TIME_BYTES = 8;
 
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -19,6 +24,8 @@ export interface Verifier {
   readonly line: string;
   readonly id: Buffer;
   readonly key: KeyObject;
+  /** Whether it is the key of a witness, which signs checkpoints of logs. */
+  readonly isWitness: boolean;
 }
 
 export interface Signer {
@@ -29,11 +36,12 @@ export interface Signer {
 
 export const isKeyName = (name: string): boolean => KEY_NAME.test(name);
 
-function verifierOf(name: string, raw: Buffer): Verifier {
-  const typed = Buffer.concat([Buffer.of(ED25519), raw]);
-  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed]), 'buffer').subarray(0, 4);
+function verifierOf(name: string, type: number, raw: Buffer): Verifier {
+  const typed = Buffer.concat([Buffer.of(type), raw]);
+  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed]), 'buffer').subarray(0, ID_BYTES);
   const key = createPublicKey({ key: Buffer.concat([PUBLIC_KEY_PREFIX, raw]), format: 'der', type: 'spki' });
-  return { name, line: `${name}+${id.toString('hex')}+${typed.toString('base64')}`, id, key };
+  const line = `${name}+${id.toString('hex')}+${typed.toString('base64')}`;
+  return { name, line, id, key, isWitness: type === COSIGNATURE };
 }
 
 /** Parses a verifier key line; undefined if it is not that of an Ed25519 key. */
@@ -41,8 +49,9 @@ export function parseVerifier(line: string): Verifier | undefined {
   const [, name, id, typed] = VERIFIER.exec(line.trim()) ?? [];
   if (name === undefined || typed === undefined) return undefined;
   const bytes = Buffer.from(typed, 'base64');
-  if (bytes.length !== 33 || bytes[0] !== ED25519) return undefined;
-  const verifier = verifierOf(name, bytes.subarray(1));
+  const [type] = bytes;
+  if (bytes.length !== 33 || (type !== ED25519 && type !== COSIGNATURE)) return undefined;
+  const verifier = verifierOf(name, type, bytes.subarray(1));
   return verifier.id.toString('hex') === id ? verifier : undefined;
 }
 
@@ -51,7 +60,7 @@ export function createSigner(name: string, seed: Buffer): Signer {
   if (!isKeyName(name)) throw new TypeError(`${name} cannot name a key`);
   const key = createPrivateKey({ key: Buffer.concat([PRIVATE_KEY_PREFIX, seed]), format: 'der', type: 'pkcs8' });
   const raw = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length);
-  const verifier = verifierOf(name, raw);
+  const verifier = verifierOf(name, ED25519, raw);
   return {
     verifier,
     sign(text) {
@@ -88,10 +97,17 @@ export function parseNote(note: string): Note | undefined {
 export function verifiedBy({ text, signatures }: Note, verifiers: readonly Verifier[]): readonly Verifier[] {
   const verified: Verifier[] = [];
   for (const { name, bytes } of signatures) {
-    const verifier = verifiers.find((each) => each.name === name && each.id.equals(bytes.subarray(0, 4)));
+    const verifier = verifiers.find((each) => each.name === name && each.id.equals(bytes.subarray(0, ID_BYTES)));
     if (!verifier) continue;
-    if (!verify(null, Buffer.from(text), verifier.key, bytes.subarray(4))) return [];
+    if (!isSignedBy(verifier, text, bytes.subarray(ID_BYTES))) return [];
     verified.push(verifier);
   }
   return verified;
+}
+
+function isSignedBy({ key, isWitness }: Verifier, text: string, bytes: Buffer): boolean {
+  if (!isWitness) return verify(null, Buffer.from(text), key, bytes);
+  if (bytes.length < TIME_BYTES) return false;
+  const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE()}\n${text}`;
+  return verify(null, Buffer.from(message), key, bytes.subarray(TIME_BYTES));
 }

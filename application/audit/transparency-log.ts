@@ -27,10 +27,18 @@ import {
   type TileId,
 } from './tiles.js';
 import type { TreeHead, TreeStore } from './tree-store.js';
+import { cosignNewest, type Witness } from './witnesses.js';
 
 /** Events and ms after which a checkpoint is signed. */
 const CHECKPOINT_EVENTS = 1000;
 const CHECKPOINT_MS = 60_000;
+
+/**
+ * Milliseconds between two reads of new events. Reading them in batches costs a post less than a live subscription, which
+ * wakes for each event.
+ */
+const PASS_MS = 5000;
+const PASSES = CHECKPOINT_MS / PASS_MS;
 
 export interface AuditPorts {
   readonly store: TreeStore;
@@ -43,6 +51,8 @@ export interface AuditPorts {
   readonly signer: (keyNumber: number) => Promise<Signer>;
   /** Prefixes of the streams in the log. */
   readonly prefixes: readonly string[];
+  /** If there are any, a checkpoint counts once more than half of them have cosigned it. */
+  readonly witnesses: readonly Witness[];
   readonly logger: Logger;
 }
 
@@ -104,7 +114,7 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
       const { size } = writer;
       const root = await rootOf(size, writer.edge());
       const last = entries.at(-1);
-      const next: TreeHead = {
+      const next: Omit<TreeHead, 'cosigned'> = {
         size,
         position: last ? BigInt(last.position) : (restart ?? head?.position ?? 0n),
         checkpoint: signCheckpoint({ origin: signer.verifier.name, size, root }, signers),
@@ -131,39 +141,42 @@ export const auditTask =
       ports.logger.error({}, error.message);
     });
     if (!log) return wait(MISMATCH_MS, stop);
-    const batches = followFrom(ports, log.position, stop);
-    try {
-      let next = batches.next();
-      // Entries, as they are smaller than events.
-      let pending: EventEntry[] = [];
-      // Also without events: another process may have put another key in force.
-      let due = wait(CHECKPOINT_MS, stop);
-      for (;;) {
-        const batch = await Promise.race([next, due]);
-        if (stop.aborted) return;
-        if (batch) {
-          if (batch.done) return;
-          pending.push(...batch.value.events.map(eventEntry));
-          next = batches.next();
-          if (pending.length < CHECKPOINT_EVENTS) continue;
+    let { position } = log;
+    // Entries, as they are smaller than events.
+    let pending: EventEntry[] = [];
+    let cosigning: Promise<void> | undefined;
+    const sign = async () => {
+      lease.assertHeld();
+      await log.append(pending);
+      pending = [];
+      // Not awaited: events do not wait for a slow witness.
+      cosigning ??= cosignNewest(ports, stop)
+        .catch((err) => ports.logger.warn({ err }, 'the transparency log could not be cosigned'))
+        .finally(() => {
+          cosigning = undefined;
+        });
+    };
+    while (!stop.aborted) {
+      for (let pass = 0; pass < PASSES && !stop.aborted; pass++) {
+        for await (const { events } of newEvents(ports, position, stop)) {
+          position = events.at(-1)?.position ?? position;
+          pending.push(...events.map(eventEntry));
+          if (pending.length >= CHECKPOINT_EVENTS) await sign();
         }
-        lease.assertHeld();
-        await log.append(pending);
-        pending = [];
-        due = wait(CHECKPOINT_MS, stop);
+        await wait(PASS_MS, stop);
       }
-    } finally {
-      // Not awaited: it ends with the next batch, or with the lease.
-      batches.return(undefined).catch(() => {});
+      // Also without events: another process may have put another key in force.
+      if (!stop.aborted) await sign();
     }
+    await cosigning;
   };
 
 /** Appends all events of the log. For a process that holds the lease. */
 export async function catchUpTransparencyLog(ports: AuditPorts, stop: AbortSignal): Promise<void> {
   const log = await openTransparencyLog(ports);
-  const batches = followFrom(ports, log.position, stop);
-  for await (const { events, caughtUp } of untilCaughtUp(batches))
+  for await (const { events, caughtUp } of newEvents(ports, log.position, stop))
     if (events.length > 0 || caughtUp) await log.append(events.map(eventEntry));
+  await cosignNewest(ports, stop);
 }
 
 /** Records that the log was restored and continues after `position`. For a process that holds the lease. */
@@ -188,8 +201,17 @@ export async function trimTransparencyLog(store: TreeStore, head: Position): Pro
 /** Events per batch: more would hold the event loop for longer while they are hashed. */
 const BATCH_SIZE = 250;
 
-const followFrom = ({ followStored, prefixes }: AuditPorts, position: Position, signal: AbortSignal) =>
-  followStored({ prefixes, from: position === 0n ? 'start' : position, signal, batchSize: BATCH_SIZE });
+/** Yields the events after a position up to the end of the log. */
+async function* newEvents({ followStored, prefixes }: AuditPorts, position: Position, stop: AbortSignal) {
+  const done = new AbortController();
+  const signal = AbortSignal.any([stop, done.signal]);
+  const from = position === 0n ? 'start' : position;
+  try {
+    yield* untilCaughtUp(followStored({ prefixes, from, signal, batchSize: BATCH_SIZE }));
+  } finally {
+    done.abort();
+  }
+}
 
 async function readOpenTiles(store: TreeStore, size: number) {
   const read = async (tile: TileId, width: number) => {

@@ -9,6 +9,8 @@ export interface TreeHead {
   readonly position: Position;
   /** Newest signed checkpoint; undefined until it is signed, as after `truncate`. */
   readonly checkpoint?: string | undefined;
+  /** Newest checkpoint that witnesses have cosigned. */
+  readonly cosigned?: string | undefined;
   /** The key that signs, as the last key entry has it. */
   readonly key: string;
   /** Number of the key in force, from 1; `annals audit rotate` increments it. */
@@ -34,7 +36,9 @@ export interface TreeStore {
   head(): Promise<TreeHead | undefined>;
   readonly readTile: ReadTile;
   /** Writes the tiles, then the head. A tile or head that has grown further is left alone: its start is the same. */
-  append(tiles: readonly StoredTile[], head: Omit<TreeHead, 'keyNumber'>): Promise<void>;
+  append(tiles: readonly StoredTile[], head: Omit<TreeHead, 'keyNumber' | 'cosigned'>): Promise<void>;
+  /** Sets the newest cosigned checkpoint. */
+  setCosigned(checkpoint: string): Promise<void>;
   /** Puts the next key in force. */
   nextKey(): Promise<void>;
   /** Index of the bundle that has, or would have, the event at this position; undefined before all. */

@@ -134,11 +134,19 @@ async function transparencyLog({ kernel, logger }: Tools, values: AnnalsValues):
   if (!values['audit.enabled'])
     return finding('warning', subject, 'off; set audit.enabled to prove what the log holds');
   const { auditPorts } = await import('../node/audit.js');
-  const { store, followStored, prefixes } = auditPorts(kernel, values, logger);
+  const { parseCheckpoint, publishedCheckpoint } = await import('../../application/audit/index.js');
+  const { store, followStored, prefixes, witnesses } = auditPorts(kernel, values, logger);
   const head = await store.head();
   const seconds = await lagSeconds(followStored, { prefixes }, head?.position);
-  return seconds > LATE_SECONDS
-    ? finding('warning', subject, `behind the log ${showLag(seconds)}; is a server running? See "annals audit verify"`)
+  if (seconds > LATE_SECONDS)
+    return finding(
+      'warning',
+      subject,
+      `behind the log ${showLag(seconds)}; is a server running? See "annals audit verify"`,
+    );
+  const { size = 0 } = parseCheckpoint((head && publishedCheckpoint(head, witnesses)) ?? '') ?? {};
+  return size < (head?.size ?? 0)
+    ? finding('warning', subject, `witnesses cosigned ${size} of ${head?.size} entries; the server logs say why`)
     : finding('ok', subject, `${head?.size ?? 0} entries, up to date`);
 }
 

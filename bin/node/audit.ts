@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { createEventLookup } from '../../adapters/eventstore/stored-events.js';
 import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
+import { createWitness } from '../../adapters/outbound/witness.js';
+import { ConfigError } from '../../adapters/platform/config/config-error.js';
 import { type AuditPorts, auditTask, createSigner } from '../../application/audit/index.js';
 import type { Logger } from '../../application/ports/index.js';
 import { runAsLeader } from '../../application/subscription/index.js';
@@ -15,7 +17,7 @@ const SEED_BYTES = 32;
 
 export function auditPorts(
   { mongo, client, keys, followStored, positions }: Kernel,
-  values: Pick<AnnalsValues, 'audit.name'>,
+  values: Pick<AnnalsValues, 'audit.name' | 'audit.witnesses'>,
   logger: Logger,
 ): AuditPorts {
   return {
@@ -29,6 +31,11 @@ export function auditPorts(
     },
     // Also those of services that do not run on this node.
     prefixes: serviceNames.map((name) => `${name}.`),
+    witnesses: values['audit.witnesses'].map((setting) => {
+      const witness = createWitness(setting);
+      if (!witness) throw new ConfigError('audit.witnesses', 'must list addresses, each with the key of its witness');
+      return witness;
+    }),
     logger,
   };
 }

@@ -19,7 +19,6 @@ import {
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import { auditRoutes } from '../../adapters/http/transparency-log.js';
-import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
@@ -38,7 +37,7 @@ import {
   runProjector,
 } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
-import { runTransparencyLog } from './audit.js';
+import { auditPorts, runTransparencyLog } from './audit.js';
 import { createNodeCluster } from './cluster.js';
 import { consolePage, consoleRoutes } from './console.js';
 import { createKernel, type Kernel } from './kernel.js';
@@ -186,7 +185,7 @@ export async function runNode(
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
   const shown = { kernel, services, values, servers, metrics, urls, nodes: cluster.nodes, logger, signal };
-  const more = [...auditRoutes(createTreeStore(kernel.mongo.audit)), ...processRoutes, ...consoleRoutes(shown)];
+  const more = [...auditRoutes(auditPorts(kernel, values, logger)), ...processRoutes, ...consoleRoutes(shown)];
   const routes = operationsRoutes(policy, status, metrics, access, more, consolePage());
   const operations = { policy, routes, signIn: operationsSignIn(access) };
   const connections = operationsConnections(policy.service, metrics);

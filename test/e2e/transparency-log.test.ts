@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { logClient } from '../support/log-client.js';
 import { createRoom, type RoomClient } from '../support/room-client.js';
 import { type Ended, run, type Server, startServer } from '../support/server-process.js';
+import { startWitness } from '../support/witness.js';
 
 const SERVED = ['rooms', 'logs', '--rooms-create-per-hour', '100000'];
 /** Events after which a running server signs a checkpoint. */
@@ -156,6 +157,27 @@ describe('the transparency log', function () {
     succeeded(await audit(`verify --offline ${exported} --key ${key} --checkpoint ${place('older')}`, place('away')));
     const proof = succeeded(await audit(`consistency ${sizeOf(older)}`));
     expect(proof).to.match(/^(?:[A-Za-z0-9+/]{43}=\n)+$/);
+  });
+
+  it('counts once its witnesses have cosigned it, if it has any', async () => {
+    const witness = await startWitness('w.example/1');
+    const witnessed = (setting: string, ...words: string[]) =>
+      run(['audit', ...words, '--audit-witnesses', setting, '--data-dir', dataDir]);
+    const head = succeeded(await witnessed(witness.setting, 'head'));
+    expect(head.match(/^— (?:annals|w\.example\/1) /gm)).to.have.length(2);
+    succeeded(await witnessed(witness.setting, 'export', exported));
+    await witness.close();
+    expect(succeeded(await witnessed(witness.setting, 'head'))).to.equal(head);
+    const offline = `verify --offline ${exported} --key ${key} --key`;
+    succeeded(await audit(`${offline} ${witness.key}`, place('away')));
+    const stranger = await startWitness('w.example/2');
+    expect(failed(await audit(`${offline} ${stranger.key}`, place('away')))).to.include('not signed');
+    await stranger.close();
+    const { code, stderr } = await witnessed('https://w.example', 'head');
+    expect([code, stderr]).to.deep.equal([
+      2,
+      'annals: audit.witnesses must list addresses, each with the key of its witness\n',
+    ]);
   });
 
   it('goes on with a new key, which the old one vouches for', async () => {

@@ -20,7 +20,10 @@ export function memoryTreeStore() {
     async append(written, head) {
       for (const tile of written)
         if (!((tiles.get(tilePath(tile))?.width ?? 0) > tile.width)) tiles.set(tilePath(tile), tile);
-      state.head = { ...head, keyNumber: state.head?.keyNumber ?? 1 };
+      state.head = { ...state.head, ...head, keyNumber: state.head?.keyNumber ?? 1 };
+    },
+    async setCosigned(checkpoint) {
+      state.head = { ...state.head!, cosigned: checkpoint };
     },
     async nextKey() {
       state.head = { ...state.head!, keyNumber: state.head!.keyNumber + 1 };

@@ -7,7 +7,6 @@ import {
   type StoredTile,
   TILE_WIDTH,
   type TileId,
-  type TreeHead,
   type TreeStore,
 } from '../../../application/audit/index.js';
 import { isDuplicateKey } from '../call-policy.js';
@@ -26,6 +25,7 @@ interface HeadRow {
   readonly size: number;
   readonly position: Long;
   readonly checkpoint?: string;
+  readonly cosigned?: string;
   readonly key: string;
   readonly keyNumber?: number;
   readonly restarts: readonly { readonly index: number; readonly position: Long }[];
@@ -56,11 +56,12 @@ export function createTreeStore(db: Db): TreeStore {
     async head() {
       const row = await heads.findOne(HEAD);
       if (!row) return undefined;
-      const { size, position, checkpoint, key, keyNumber = 1, restarts } = row;
+      const { size, position, checkpoint, cosigned, key, keyNumber = 1, restarts } = row;
       return {
         size,
         position: position.toBigInt(),
         checkpoint: checkpoint ?? undefined,
+        cosigned: cosigned ?? undefined,
         key,
         keyNumber,
         restarts: restarts.map((restart) => ({ ...restart, position: restart.position.toBigInt() })),
@@ -80,6 +81,10 @@ export function createTreeStore(db: Db): TreeStore {
       if (writes.length > 0) await tiles.bulkWrite(writes, { ordered: false }).catch(ignoreGrown);
       const update = { $set: headFields(head) };
       await heads.updateOne({ ...HEAD, size: { $lte: head.size } }, update, { upsert: true }).catch(ignoreGrown);
+    },
+
+    async setCosigned(checkpoint) {
+      await heads.updateOne(HEAD, { $set: { cosigned: checkpoint } });
     },
 
     async nextKey() {
@@ -103,7 +108,7 @@ export function createTreeStore(db: Db): TreeStore {
       const restarts = head.restarts.filter(({ index }) => index < size);
       await heads.updateOne(HEAD, {
         $set: { size, position: Long.fromBigInt(position), restarts },
-        $unset: { checkpoint: true },
+        $unset: { checkpoint: true, cosigned: true },
       });
       for (const level of LEVELS) {
         const width = levelWidth(level, size);
@@ -124,7 +129,7 @@ export function createTreeStore(db: Db): TreeStore {
   }
 }
 
-const headFields = ({ size, position, checkpoint, key, restarts }: Omit<TreeHead, 'keyNumber'>) => ({
+const headFields = ({ size, position, checkpoint, key, restarts }: Parameters<TreeStore['append']>[1]) => ({
   size,
   position: Long.fromBigInt(position),
   ...(checkpoint === undefined ? {} : { checkpoint }),

@@ -1,6 +1,7 @@
 /** OAuth 2.0 client (authorization code flow with PKCE): exchanges a code for a token, and the token for the profile. */
 import { createHash } from 'node:crypto';
 import type { OAuthClient, OAuthProvider, Profile } from '../../../application/ports/index.js';
+import { readBody } from '../bounded-body.js';
 
 /** Milliseconds for all requests of a sign-in. */
 const TIMEOUT_MS = 6000;
@@ -16,14 +17,7 @@ export function createOAuthClient(agent: string): OAuthClient {
       await response.body?.cancel();
       throw new Error(`the OAuth provider answered ${response.status}`);
     }
-    const pieces: Uint8Array[] = [];
-    let size = 0;
-    for await (const piece of response.body ?? []) {
-      size += piece.length;
-      if (size > MAX_BYTES) throw new Error('the response of the OAuth provider is too large');
-      pieces.push(piece);
-    }
-    return JSON.parse(Buffer.concat(pieces).toString());
+    return JSON.parse(await readBody(response, MAX_BYTES));
   }
 
   async function fetchToken(provider: OAuthProvider, code: string, verifier: string, signal: AbortSignal) {

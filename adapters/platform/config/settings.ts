@@ -102,6 +102,10 @@ export const commonSettings = {
     default: 'annals',
     description: 'Name of the transparency log in its checkpoints, for example example.com/annals',
   },
+  'audit.witnesses': strings(
+    [],
+    'Witnesses that must cosign checkpoints, more than half of them: "https://w.example name+hash+key" each (C2SP tlog-witness)',
+  ),
   'backup.directory': {
     type: 'string',
     minLength: 1,

@@ -8,6 +8,7 @@ import {
   formatProof,
   formatReceipt,
   proveEvent,
+  publishedCheckpoint,
 } from '../../../application/audit/index.js';
 import type { Logger, Position } from '../../../application/ports/index.js';
 import { auditPorts } from '../../node/audit.js';
@@ -32,9 +33,8 @@ export async function writeReceipts(
   mkdirSync(directory, { recursive: true });
   for (const position of positions) {
     const { event } = await ports.eventAt(position);
-    const { checkpoint, keyNumber } = await waitUntilCovered(kernel, ports, position);
-    const proof = await proveEvent(ports.store, checkpoint, position);
-    if (!event || !proof) throw new Failed('the event of the erasure is not in the log; run "annals audit verify"');
+    const { proof, keyNumber } = await waitForProof(kernel, ports, position);
+    if (!event) throw new Failed('the event of the erasure is not in the log; run "annals audit verify"');
     const receipt = { subject, event: String(event.data), proof: formatProof(proof) };
     const path = join(directory, `${subject.replaceAll(' ', '-')}-${position}.receipt`);
     writeFileSync(path, formatReceipt(receipt, await ports.signer(keyNumber)));
@@ -43,13 +43,14 @@ export async function writeReceipts(
 }
 
 /** Waits for a checkpoint that covers the event; signs it, unless a server will. */
-async function waitUntilCovered(kernel: Kernel, ports: AuditPorts, position: Position) {
+async function waitForProof(kernel: Kernel, ports: AuditPorts, position: Position) {
   const until = performance.now() + COVERED_MS;
   for (let isFirst = true; performance.now() < until; isFirst = false) {
     await runAlone(kernel, (_, stop) => catchUpTransparencyLog(ports, stop));
     const head = await ports.store.head();
-    const { checkpoint } = head ?? {};
-    if (head && checkpoint !== undefined && head.position >= position) return { ...head, checkpoint };
+    const checkpoint = head && publishedCheckpoint(head, ports.witnesses);
+    const proof = checkpoint === undefined ? undefined : await proveEvent(ports.store, checkpoint, position);
+    if (head && proof) return { ...head, proof };
     if (isFirst) process.stderr.write('annals: waiting up to a minute for the next checkpoint of the server\n');
     await delay(RETRY_MS);
   }

@@ -7,6 +7,7 @@ import {
   catchUpTransparencyLog,
   LogMismatchError,
   parseVerifier,
+  publishedCheckpoint,
   type TreeHead,
   type Verifier,
 } from '../../../application/audit/index.js';
@@ -38,12 +39,15 @@ export const withTransparencyLog = (
       process.stderr.write(`annals: ${error.message}\n`);
     });
     const head = await ports.store.head();
-    if (head?.checkpoint === undefined)
-      throw new Failed('the transparency log has no checkpoint yet; try again in a minute');
+    const checkpoint = head && publishedCheckpoint(head, ports.witnesses);
+    if (!head || checkpoint === undefined)
+      throw new Failed(`the transparency log has no ${cosigned(ports)}checkpoint yet; try again in a minute`);
     const keys: Verifier[] = [];
     for (let number = 1; number <= head.keyNumber; number++) keys.push((await ports.signer(number)).verifier);
-    return work({ kernel, ports, head: { ...head, checkpoint: head.checkpoint }, keys });
+    return work({ kernel, ports, head: { ...head, checkpoint }, keys });
   });
+
+const cosigned = ({ witnesses }: AuditPorts) => (witnesses.length > 0 ? 'cosigned ' : '');
 
 /** Runs a task under the lease of the transparency log; resolves with false if a server holds it. */
 export const runAlone = async ({ leases }: Kernel, task: LeaderTask): Promise<boolean> =>

@@ -3,15 +3,10 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  type AuditPorts,
-  catchUpTransparencyLog,
-  compareLog,
   type Difference,
   decodeBundle,
-  explainMissing,
   LogMismatchError,
   nodeReader,
-  openCheckpoint,
   restartTransparencyLog,
   rootOf,
   type StoredEvent,
@@ -20,64 +15,7 @@ import {
 } from '../../../application/audit/index.js';
 import { createSigner } from '../../../application/audit/signed-note.js';
 import { tilesOf } from '../../../application/audit/tiles.js';
-import type { Batch, Logger } from '../../../application/ports/index.js';
-import { memoryTreeStore } from '../../support/memory-tree-store.js';
-
-const eventNumber = (number: number, generation = ''): StoredEvent => ({
-  id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}${generation}`,
-  stream: `toys.toy-${number % 7}`,
-  revision: BigInt(Math.floor(number / 7)),
-  position: BigInt(number * 100 + 50),
-  type: 'toys.ToyPut.v1',
-  recordedAt: 1_800_000_000_000 + number,
-  data: JSON.stringify({ number, generation }),
-  metadata: '{}',
-});
-
-/** A transparency log over a list of events, which a test may change. */
-function transparencyLog(count: number) {
-  const events = Array.from({ length: count }, (_, number) => eventNumber(number));
-  const memory = memoryTreeStore();
-  const seed = (keyNumber: number) => Buffer.alloc(32, keyNumber);
-  async function* followStored({ from }: { readonly from: bigint | 'start' }): AsyncGenerator<Batch<StoredEvent>> {
-    const rest = events.filter(({ position }) => from === 'start' || position > from);
-    for (let at = 0; at < rest.length; at += 100)
-      yield { events: rest.slice(at, at + 100), caughtUp: at + 100 >= rest.length };
-    yield { events: [], caughtUp: true };
-  }
-  const ports: AuditPorts = {
-    store: memory.store,
-    followStored,
-    eventAt: async (position) => ({
-      head: events.at(-1)?.position ?? 0n,
-      event: events.find((event) => event.position === position),
-    }),
-    signer: async (keyNumber) => createSigner('annals', seed(keyNumber)),
-    prefixes: ['toys.'],
-    logger: {} as Logger,
-  };
-  const stop = new AbortController();
-  const head = async () => (await memory.store.head())!;
-  const checkpoint = async (keyNumber = 1) =>
-    openCheckpoint((await head()).checkpoint!, [createSigner('annals', seed(keyNumber)).verifier])!;
-  return {
-    events,
-    ...memory,
-    ports,
-    head,
-    checkpoint,
-    catchUp: () => catchUpTransparencyLog(ports, stop.signal),
-    /** @param first Revision that streams start with. */
-    async verify(first: (stream: string) => number | 'missing' | 'deleted' = () => 0, ruled: readonly string[] = []) {
-      const log = followStored({ from: 'start' });
-      const comparison = await compareLog(verifyTree(await checkpoint(), memory.store.readTile), log, await head());
-      const hasRule = async (stream: string) => ruled.includes(stream);
-      return { ...comparison, removed: await explainMissing(comparison, async (stream) => first(stream), hasRule) };
-    },
-  };
-}
-
-type TransparencyLog = ReturnType<typeof transparencyLog>;
+import { eventNumber, type TransparencyLog, transparencyLog } from '../../support/transparency-log.js';
 
 const differenceIn = ({
   verify,

@@ -59,6 +59,7 @@ describe('a stored transparency log', () => {
       eventAt: async () => ({ head: EVENTS[599]!.position }),
       signer: async () => signer,
       prefixes: [],
+      witnesses: [],
       logger: {} as Logger,
     };
     return catchUpTransparencyLog(ports, new AbortController().signal);

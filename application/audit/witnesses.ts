@@ -1,0 +1,77 @@
+/**
+ * Witnesses of the transparency log (C2SP `tlog-witness`): servers of others that cosign a checkpoint if it extends the last
+ * one they have seen, so that no two histories can be shown to two auditors.
+ */
+import type { Logger } from '../ports/index.js';
+import { parseCheckpoint } from './checkpoint.js';
+import { consistencyProof } from './merkle-tree.js';
+import { parseNote, type Verifier, verifiedBy } from './signed-note.js';
+import { nodeReader } from './tiles.js';
+import type { TreeHead, TreeStore } from './tree-store.js';
+
+export interface Witness {
+  readonly verifier: Verifier;
+  /**
+   * Sends a checkpoint with a proof that it extends an older one. Resolves with lines of signatures, or with the size of the
+   * checkpoint that the proof must start from. Rejects with the reason if the witness does not cosign.
+   */
+  readonly addCheckpoint: (request: string, signal: AbortSignal) => Promise<string | number>;
+}
+
+interface WitnessPorts {
+  readonly store: TreeStore;
+  readonly witnesses: readonly Witness[];
+  readonly logger: Logger;
+}
+
+/** The newest checkpoint that counts: signed, and cosigned if there are witnesses; undefined if there is none yet. */
+export const publishedCheckpoint = (
+  { checkpoint, cosigned }: TreeHead,
+  witnesses: readonly unknown[],
+): string | undefined => (witnesses.length > 0 ? cosigned : checkpoint);
+
+/** Has the newest checkpoint cosigned, and stores it with the cosignatures if more than half of the witnesses gave one. */
+export async function cosignNewest({ store, witnesses, logger }: WitnessPorts, signal: AbortSignal): Promise<void> {
+  if (witnesses.length === 0) return;
+  const { checkpoint, cosigned = '' } = (await store.head()) ?? {};
+  if (checkpoint === undefined || cosigned.startsWith(checkpoint)) return;
+  const cosignatures = await Promise.all(
+    witnesses.map(async (witness) => {
+      try {
+        return [await cosignatureOf(witness, checkpoint, cosigned, store, signal)];
+      } catch (err) {
+        logger.warn({ err, witness: witness.verifier.name }, 'a witness of the transparency log does not cosign');
+        return [];
+      }
+    }),
+  );
+  const lines = cosignatures.flat();
+  if (lines.length > witnesses.length / 2) await store.setCosigned(`${checkpoint}${lines.join('')}`);
+}
+
+async function cosignatureOf(
+  { verifier, addCheckpoint }: Witness,
+  checkpoint: string,
+  cosigned: string,
+  { readTile }: TreeStore,
+  signal: AbortSignal,
+): Promise<string> {
+  const { size } = parseCheckpoint(checkpoint)!;
+  const submit = async (oldSize: number) => {
+    const proof = await consistencyProof(oldSize, size, nodeReader(size, readTile));
+    const hashes = proof.map((hash) => `${hash.toString('base64')}\n`).join('');
+    return addCheckpoint(`old ${oldSize}\n${hashes}\n${checkpoint}`, signal);
+  };
+  const last = parseCheckpoint(cosigned);
+  const isLast = last && verifiedBy(last.note, [verifier]).length > 0;
+  let answer = await submit(isLast ? last.size : 0);
+  if (typeof answer === 'number' && answer <= size) answer = await submit(answer);
+  if (typeof answer === 'number') throw new Error(`it has cosigned a log of ${answer} entries, this one has ${size}`);
+  const lines = answer.split('\n').map((line) => `${line}\n`);
+  const cosignature = lines.find((line) => {
+    const note = parseNote(`${checkpoint}${line}`);
+    return note && verifiedBy(note, [verifier]).length > 0;
+  });
+  if (cosignature === undefined) throw new Error('the response contains no valid cosignature of its key');
+  return cosignature;
+}
