@@ -132,6 +132,10 @@ export class FastClient extends EventStoreDBClient {
     return passDecoded(super.readStream.call(this.withFastReads(), stream, options, readable));
   }
 
+  async serverVersion(): Promise<string> {
+    return (await this.capabilities).serverVersion;
+  }
+
   /** Appends in a single message; errors are those of the driver. */
   override async appendToStream(
     stream: string,

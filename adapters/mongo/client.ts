@@ -46,6 +46,7 @@ export async function connectMongo(url: string, database: string, withinMs = CON
     ping: async () => {
       await admin.command({ ping: 1 });
     },
+    serverVersion: async () => String((await admin.command({ buildInfo: 1 })).version),
     /** Resolves if the server accepts writes. With a full disk, or as a secondary, it still answers pings. */
     writable: async () => {
       const rows = models.collection<{ _id: string }>('trial');

@@ -79,20 +79,25 @@ async function disk({ dataDir }: AnnalsValues): Promise<Finding> {
 }
 
 async function stores(values: AnnalsValues): Promise<readonly Finding[]> {
-  const kind = values['eventStore.url'] ? 'configured servers' : 'embedded engines';
   try {
     return await withKernel(values, async (tools) => {
       const { kernel } = tools;
       await kernel.head();
       await Promise.all([kernel.log.writable(), kernel.mongo.writable()]);
       const log = await transparencyLog(tools, values);
-      return [finding('ok', 'stores', `${kind} answer`), await clock(tools), await readModels(tools), log];
+      const answering = values['eventStore.url'] ? await versions(kernel) : 'embedded engines';
+      return [finding('ok', 'stores', `${answering} answer`), await clock(tools), await readModels(tools), log];
     });
   } catch (error) {
     const cause = outsideCause(error);
     if (cause === undefined) throw error;
     return [finding('ERROR', 'stores', cause)];
   }
+}
+
+async function versions({ client, mongo }: Tools['kernel']): Promise<string> {
+  const [eventStore, mongoVersion] = await Promise.all([client.serverVersion(), mongo.serverVersion()]);
+  return `EventStoreDB ${eventStore} and MongoDB ${mongoVersion}`;
 }
 
 async function clock({ kernel }: Tools): Promise<Finding> {

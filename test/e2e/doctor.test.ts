@@ -1,5 +1,5 @@
 /** `annals doctor`: what it finds, and its exit code. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -58,6 +58,10 @@ describe('annals doctor', function () {
   it('warns of read models and a transparency log that are behind', async () => {
     await server?.stop();
     const stores = await startEngines({ dataDir, logger: silentLogger });
+    const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim();
+    const servers = ['--event-store-url', stores.eventStoreUrl, '--mongo-url', stores.mongoUrl, '--secret', secret];
+    const given = await examine(...servers);
+    expect(given.findings.get('stores')).to.match(/^ok: EventStoreDB \d+\.\d+\S* and MongoDB \d+\.\d+\S* answer$/);
     const client = await connectMongo(stores.mongoUrl, 'annals');
     // As if no server had run for a long time.
     await client.models.collection('checkpoints').deleteMany({ lease: 'projector:rooms' });

@@ -1,4 +1,5 @@
 /** `annals audit verify`: checks the transparency log, an export of it or a proof. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Option } from 'commander';
@@ -86,7 +87,9 @@ async function checkReceipt(text: string, keys: readonly Verifier[]): Promise<nu
 }
 
 async function checkExport(directory: string, keys: readonly Verifier[], older: string | undefined): Promise<number> {
-  const checkpoint = open(readText('--offline', join(directory, CHECKPOINT_FILE)), keys);
+  const path = join(directory, CHECKPOINT_FILE);
+  if (!existsSync(path)) throw new Failed(`there is no checkpoint in ${directory}`);
+  const checkpoint = open(readText('--offline', path), keys);
   const read = createTileReader(directory);
   await checkOlder(older, keys, checkpoint, read);
   for await (const _ of withProgress(checkpoint, verifyTree(checkpoint, read)));

@@ -12,7 +12,7 @@ import type { Engine } from './engine.js';
 import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
 import { createIndexes, listIndexes } from './indexes.js';
-import { endSessions, ping, serverStatus } from './info.js';
+import { buildInfo, endSessions, ping, serverStatus } from './info.js';
 import { count, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, namespaceOf, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
@@ -21,6 +21,7 @@ type Handler = (engine: Engine, request: Request) => Promise<Buffer>;
 
 const COMMANDS = new Map<string, Handler>([
   ['aggregate', aggregate],
+  ['buildInfo', buildInfo],
   ['count', count],
   ['create', create],
   ['createIndexes', createIndexes],

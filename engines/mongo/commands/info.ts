@@ -1,4 +1,4 @@
-/** Implements ping, endSessions and serverStatus. */
+/** Implements ping, endSessions, serverStatus and buildInfo. */
 import { encode } from '../bson/encode.js';
 import { isObject } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -19,6 +19,12 @@ export const endSessions: Handler = async (_engine, request) => {
     sessionId(session);
   }
   return encode({});
+};
+
+/** Reports the version of the server that the engine imitates; other members are left out. */
+export const buildInfo: Handler = async (_engine, request) => {
+  argumentsOf(request, []);
+  return encode({ version: '4.4.6', versionArray: [4, 4, 6, 0] });
 };
 
 /** Reports open connections and running commands; other members are left out. */
