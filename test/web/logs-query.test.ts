@@ -53,6 +53,27 @@ describe('query bar and time range of the log explorer', function () {
     expect(addressOf(page).get('range')).to.equal('all');
   });
 
+  it('keeps the records of a query whose refresh fails, but not those of another one', async () => {
+    const page = await open('#/?range=2h');
+    await matching(page, 6);
+    const [rows, charts] = [page.locator('.record-row'), page.getByRole('slider', { name: /Records over time/ })];
+    await page.context().setOffline(true);
+    await button(page, 'Refresh').click();
+    const alert = page.getByText('Not refreshed:');
+    await alert.waitFor();
+    expect(await rows.count()).to.equal(6);
+    expect(await charts.count()).to.equal(1);
+    await looksRight(page, 'not-refreshed');
+    await queryBar(page).fill('event:payment.failed');
+    await page.keyboard.press('Enter');
+    await page.locator('.results .state[role=alert]').waitFor();
+    expect(await rows.count()).to.equal(0);
+    await page.context().setOffline(false);
+    await page.locator('.results .state').getByRole('button', { name: 'Try again' }).click();
+    await matching(page, 1);
+    expect(await alert.count()).to.equal(0);
+  });
+
   it('zooms the time by dragging, by keyboard, and by the picker', async () => {
     const page = await open('#/?range=2h');
     await matching(page, 6);

@@ -139,6 +139,7 @@ export const texts = {
     order: 'Order',
     loading: 'Searching…',
     loadingMore: 'Loading more…',
+    notRefreshed: (reason: string) => `Not refreshed: ${reason}`,
     noneTitle: 'No records match',
     noneHint: 'Choose a longer time range, or remove a filter.',
     widen: 'Search all time',

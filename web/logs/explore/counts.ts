@@ -38,8 +38,12 @@ const areFacetsShown = signal(true);
 
 let controller = new AbortController();
 
-/** Counts everything anew; what was counted before stays until it is replaced. */
-export async function count(selection: Selection, now: number): Promise<void> {
+/**
+ * Counts everything anew; what was counted before stays until it is replaced.
+ *
+ * @param isRefresh The same query was counted before; its counts stay if this fails.
+ */
+export async function count(selection: Selection, now: number, isRefresh: boolean): Promise<void> {
   controller.abort();
   controller = new AbortController();
   const { signal: aborted } = controller;
@@ -47,15 +51,17 @@ export async function count(selection: Selection, now: number): Promise<void> {
     counted.value = selection;
     if (!areFacetsShown.peek()) facets.value = {};
   });
-  await Promise.all([countTime(selection, now, aborted), countFacets()]);
+  await Promise.all([countTime(selection, now, aborted, isRefresh), countFacets(isRefresh)]);
 }
 
 /** Counts the facets of the selection that was counted last. */
-async function countFacets(): Promise<void> {
+async function countFacets(isRefresh = false): Promise<void> {
   const selection = counted.peek();
   if (!selection || !areFacetsShown.peek()) return;
   const { signal: aborted } = controller;
-  await Promise.all((['level', 'producer', 'event'] as const).map((name) => countFacet(selection, name, aborted)));
+  await Promise.all(
+    (['level', 'producer', 'event'] as const).map((name) => countFacet(selection, name, aborted, isRefresh)),
+  );
 }
 
 /** Says whether facets are in view; counts them if they were not yet. */
@@ -76,18 +82,24 @@ export function withoutOwn(filter: Filter, name: FacetName): Filter {
   };
 }
 
-async function countFacet({ filter, bounds }: Selection, name: FacetName, aborted: AbortSignal): Promise<void> {
+async function countFacet(
+  { filter, bounds }: Selection,
+  name: FacetName,
+  aborted: AbortSignal,
+  isRefresh: boolean,
+): Promise<void> {
   let facet: Facet;
   try {
     const selection = { filter: withoutOwn(filter, name), bounds };
     facet = { counts: await fetchCounts(selection, { groupBy: name }, FACET_VALUES, aborted) };
   } catch (error) {
+    if (isRefresh && facets.peek()[name]?.counts) return;
     facet = { error };
   }
   if (!aborted.aborted) facets.value = { ...facets.value, [name]: facet };
 }
 
-async function countTime(selection: Selection, now: number, aborted: AbortSignal): Promise<void> {
+async function countTime(selection: Selection, now: number, aborted: AbortSignal, isRefresh: boolean): Promise<void> {
   try {
     const found = await histogramOf(selection, now, aborted);
     if (aborted.aborted) return;
@@ -97,7 +109,7 @@ async function countTime(selection: Selection, now: number, aborted: AbortSignal
       histogramError.value = undefined;
     });
   } catch (error) {
-    if (aborted.aborted) return;
+    if (aborted.aborted || (isRefresh && histogram.peek())) return;
     batch(() => {
       histogram.value = undefined;
       total.value = undefined;

@@ -6,7 +6,7 @@ import { boundsOf } from '../time/range.js';
 import { count, counted, total } from './counts.js';
 import { fieldsOf } from './fields.js';
 import { arrivedCount, startLive, stopLive } from './live.js';
-import { entries, runQuery } from './results.js';
+import { entries, isShown, runQuery } from './results.js';
 import { type View, view } from './view.js';
 
 /** The query of the address is incomplete; the text says what to change. */
@@ -37,6 +37,8 @@ function selectionOf({ text, range, live }: View, now: number): Selection {
   return { filter: parseQuery(text).filter, bounds: live ? open : { ...open, ...(to !== undefined && { to }) } };
 }
 
+const queryOf = ({ text, range, order, live }: View) => JSON.stringify([text, range, order, live]);
+
 /** Runs the query of the address again. */
 export async function run(): Promise<void> {
   const current = view.peek();
@@ -47,11 +49,13 @@ export async function run(): Promise<void> {
   ranAt.value = now;
   const selection = selectionOf(current, now);
   countedArrivals.value = 0;
-  const page = runQuery(selection, current.live ? 'desc' : current.order);
+  const query = queryOf(current);
+  const isRefresh = isShown(query);
+  const page = runQuery(selection, current.live ? 'desc' : current.order, query);
   // Records come first; counts take longer, and would slow them down.
   await Promise.race([page, pause(HEAD_START_MS)]);
   if (thisRun !== runs) return;
-  void count(selection, now);
+  void count(selection, now, isRefresh);
   const position = await page;
   if (current.live && thisRun === runs) startLive(selection.filter, position);
 }
@@ -61,15 +65,14 @@ function recount() {
   countedArrivals.value = arrivedCount.peek();
   const now = Date.now();
   ranAt.value = now;
-  void count(selectionOf(view.peek(), now), now);
+  void count(selectionOf(view.peek(), now), now, true);
 }
 
 /** Follows the address until the returned function is called. */
 export function startExplorer(): () => void {
   let shown = '';
   const stopRuns = effect(() => {
-    const { text, range, order, live } = view.value;
-    const key = JSON.stringify([text, range, order, live]);
+    const key = queryOf(view.value);
     // The refresh alone does not change the results.
     if (key === shown) return;
     shown = key;

@@ -1,12 +1,12 @@
 /** The explorer: query and time above, chart, filters beside the records. */
-import { ChevronDown, RefreshCw, ScrollText, SearchX } from 'lucide-preact';
+import { ChevronDown, CircleAlert, RefreshCw, ScrollText, SearchX } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
 import { Button, IconButton } from '../../shared/components/button.js';
 import { Dialog } from '../../shared/components/dialog.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
-import { Empty, Failed, Loading } from '../../shared/components/states.js';
+import { Banner, Empty, Failed, Loading } from '../../shared/components/states.js';
 import { QueryBar } from '../query/query-bar.js';
 import { Around } from '../record/around.js';
 import { texts } from '../texts.js';
@@ -108,11 +108,29 @@ function Results() {
   const { value: current } = state;
   const count = entries.value.length;
   if (problem.value !== undefined && count === 0) return <div class="state" />;
-  if (current === 'failed') return <Failed error={messageOf(failure.value)} retry={() => void run()} />;
-  if (count > 0) return <RecordList />;
+  if (current === 'failed' && count === 0) return <Failed error={messageOf(failure.value)} retry={() => void run()} />;
+  if (count > 0)
+    return (
+      <>
+        {current === 'failed' && <NotRefreshed />}
+        <RecordList />
+      </>
+    );
   if (current === 'loading') return <Loading label={texts.results.loading} />;
   if (liveState.value === 'on') return <Loading label={texts.live.waiting} />;
   return <Nothing />;
+}
+
+/** Above the records that were found before a failed refresh. */
+function NotRefreshed() {
+  return (
+    <Banner icon={CircleAlert}>
+      <span>{texts.results.notRefreshed(messageOf(failure.value))}</span>
+      <Button small onClick={() => void run()}>
+        {texts.states.retry}
+      </Button>
+    </Banner>
+  );
 }
 
 function Nothing() {

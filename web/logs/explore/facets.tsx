@@ -15,7 +15,7 @@ import { currentText, editQuery } from './draft.js';
 import { fieldNames } from './explorer-state.js';
 import { lookedAt } from './fields.js';
 import { toneOf } from './levels.js';
-import { entries } from './results.js';
+import { entries, state } from './results.js';
 import { toggleShownField, view } from './view.js';
 
 const SHOWN = 6;
@@ -81,7 +81,7 @@ function FacetOf({ name, facet }: { name: FacetName; facet: Facet | undefined })
   return (
     <section>
       <h2>{texts.facets[name]}</h2>
-      {facet?.error !== undefined && <p class="quiet">{messageOf(facet.error)}</p>}
+      {facet?.error !== undefined && state.value !== 'failed' && <p class="quiet">{messageOf(facet.error)}</p>}
       {facet?.counts ? (
         <Values counts={facet.counts} conditionOf={(value) => ({ kind: name, name, value, negated: false })} />
       ) : (

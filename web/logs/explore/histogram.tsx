@@ -8,6 +8,7 @@ import { intervalText, type Scale, ticksOf } from '../time/bars.js';
 import { absoluteRange, widerRange } from '../time/range.js';
 import { type Histogram as Counted, histogram, histogramError } from './counts.js';
 import { fine } from './fine-histogram.js';
+import { state } from './results.js';
 import { change, view } from './view.js';
 
 /** Bars from one to the other, both included; in either order. */
@@ -37,7 +38,9 @@ export function Histogram() {
   if (!counted)
     return (
       <div class="histogram empty" aria-hidden={histogramError.value === undefined}>
-        {histogramError.value !== undefined && <p class="quiet">{texts.histogram.failed}</p>}
+        {histogramError.value !== undefined && state.value !== 'failed' && (
+          <p class="quiet">{texts.histogram.failed}</p>
+        )}
       </div>
     );
   return <Chart key={`${counted.scale.start} ${counted.scale.widthMs}`} counted={counted} />;

@@ -10,7 +10,7 @@ import { Row } from '../record/row.js';
 import { texts } from '../texts.js';
 import { localDate } from '../time/range.js';
 import { isAtNewest, showHeld } from './live.js';
-import { entries, failure, hasMore, isLoadingMore, loadMore, MAX_LIVE_RECORDS, MAX_RECORDS } from './results.js';
+import { entries, failure, hasMore, isLoadingMore, loadMore, MAX_LIVE_RECORDS, MAX_RECORDS, state } from './results.js';
 import { view } from './view.js';
 
 const ROW_PX = 26;
@@ -127,7 +127,7 @@ export function scrollToNewest(): void {
 
 function Footer() {
   const count = entries.value.length;
-  if (failure.value !== undefined)
+  if (failure.value !== undefined && state.value === 'ready')
     return (
       <div class="list-footer" role="alert">
         {messageOf(failure.value)}

@@ -18,13 +18,19 @@ export const hasMore = signal(false);
 export const isLoadingMore = signal(false);
 /** Records that were in the results after the first page; facets of fields say of how many they are. */
 let cursor: string | undefined;
+/** Query whose records are shown. */
+let shownQuery: string | undefined;
 let running: { readonly selection: Selection; readonly order: Order; readonly controller: AbortController } | undefined;
+
+export const isShown = (query: string): boolean => query === shownQuery;
 
 /**
  * Replaces the results by the first page, once it has come. Resolves with the position that the page reflects;
- * undefined when it failed or another query was started.
+ * undefined when it failed or another query was started. If it fails, the records of the same query stay.
+ *
+ * @param query Equal for the same text, time range and order.
  */
-export async function runQuery(selection: Selection, order: Order): Promise<string | undefined> {
+export async function runQuery(selection: Selection, order: Order, query: string): Promise<string | undefined> {
   running?.controller.abort();
   const controller = new AbortController();
   running = { selection, order, controller };
@@ -37,6 +43,7 @@ export async function runQuery(selection: Selection, order: Order): Promise<stri
     const page = await fetchPage(selection, { order, limit: PAGE_RECORDS }, controller.signal);
     if (controller.signal.aborted) return undefined;
     cursor = page.nextCursor;
+    shownQuery = query;
     batch(() => {
       entries.value = page.entries;
       hasMore.value = page.hasMore;
@@ -48,6 +55,7 @@ export async function runQuery(selection: Selection, order: Order): Promise<stri
     batch(() => {
       state.value = 'failed';
       failure.value = error;
+      if (!isShown(query)) entries.value = [];
     });
     return undefined;
   }
