@@ -196,6 +196,7 @@ export const reportTexts = {
   inPrevious: (days: number) => `in the previous ${days === 1 ? 'day' : pluralize(days, 'day')}`,
   notKept: 'Not kept with filters',
   wholeDayBefore: (count: string) => `${count} on the whole day before`,
+  noEarlier: 'no earlier data',
   incomplete: (count: string, period: string) => `${count} ${period} (incomplete)`,
   noneEither: (period: string) => `none ${period} either`,
   change: (percent: number | null, count: string, period: string) =>

@@ -43,7 +43,10 @@ export function Change({ of, report }: { of: Metric; report: Report }) {
   const { previous, delta } = comparison;
   const [percent, period] = [delta[of], reportTexts.inPrevious(range.days)];
   const count = number(previous[of] ?? 0);
-  if (!previous.complete) return <span class="change">{reportTexts.incomplete(count, period)}</span>;
+  if (!previous.complete) {
+    const text = previous[of] === 0 ? reportTexts.noEarlier : reportTexts.incomplete(count, period);
+    return <span class="change">{text}</span>;
+  }
   // Hours of today cannot be compared with a whole day.
   if (range.days === 1 && generatedAt.startsWith(range.end))
     return <span class="change">{reportTexts.wholeDayBefore(count)}</span>;
