@@ -40,7 +40,8 @@ export async function cosignNewest({ store, witnesses, logger }: WitnessPorts, s
       try {
         return [await cosignatureOf(witness, checkpoint, cosigned, store, signal)];
       } catch (err) {
-        logger.warn({ err, witness: witness.verifier.name }, 'a witness of the transparency log does not cosign');
+        if (!signal.aborted)
+          logger.warn({ err, witness: witness.verifier.name }, 'a witness of the transparency log does not cosign');
         return [];
       }
     }),

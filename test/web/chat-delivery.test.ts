@@ -127,6 +127,29 @@ describe('the chat page on a bad line', function () {
     await placeLink(page, 'gap too').locator('.badge', { hasText: '1' }).waitFor();
   });
 
+  it('misses nothing that is sent while it starts', async () => {
+    const id = await channel('start');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const page = await enter(ada, `channels/${id}`);
+    await page.context().route('**/events', async (route) => {
+      await released;
+      await route.continue();
+    });
+    const asked = page.context().waitForEvent('request', (request) => request.url().endsWith('/events'));
+    const second = await open(`${chat.base}/#/channels/${id}`, { context: page.context() });
+    await asked;
+    // Long enough for reads that do not wait for the stream.
+    await timeline(second)
+      .waitFor({ timeout: 1000 })
+      .catch(() => {});
+    await post(bob, id, 'while it starts');
+    release();
+    await message(second, 'while it starts').waitFor();
+  });
+
   it('shares what is read and what waits between the tabs of a browser', async () => {
     const [id, other] = [await channel('tabs'), await channel('other tab')];
     const page = await enter(ada, `channels/${id}`);

@@ -48,8 +48,10 @@ export function createWorkspace(user: User) {
       if (event.type === 'NEW_MESSAGE' || event.type === 'NEW_DM_MESSAGE') {
         // A place that is new, or was not read ahead: its unread marks need its messages.
         const { channelId } = event.payload;
-        if (!store.state.peek().timelines.has(channelId)) void timelines.loadNewest(channelId);
-        else if (!timelinesInView().includes(channelId)) timelines.bound(channelId);
+        if (!store.state.peek().timelines.has(channelId)) {
+          // Until places are known the message may be of one of them or of a thread; all are read ahead then.
+          if (store.isLoaded.peek()) void timelines.loadNewest(channelId);
+        } else if (!timelinesInView().includes(channelId)) timelines.bound(channelId);
       }
       if (event.type === 'NEW_THREAD_REPLY' && !timelinesInView().includes(event.payload.parentMessageId))
         timelines.bound(event.payload.parentMessageId);

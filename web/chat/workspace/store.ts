@@ -29,7 +29,7 @@ export interface Store {
   onEvent(listener: (event: ChatEvent) => void): () => void;
   /** Reads people and places; again after a failure. */
   load(): Promise<void>;
-  /** Connects the event stream and loads. Returns a function that ends it. */
+  /** Connects the event stream, then loads. Returns a function that ends it. */
   start(): () => void;
 }
 
@@ -48,6 +48,8 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
   /** Events since the start of the oldest read that is on its way. */
   let recent: ChatEvent[] = [];
   let reads = 0;
+  /** Whether the event stream has been open: what was read before may lack what happened until then. */
+  let wasConnected = false;
 
   const store: Store = {
     state,
@@ -83,6 +85,11 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
   };
 
   function receive(event: ChatEvent) {
+    if (event.type === 'CONNECTED' && !wasConnected) {
+      wasConnected = true;
+      if (isLoaded.peek()) receive({ type: 'RESET' });
+      else void load();
+    }
     if (reads > 0) recent.push(event);
     state.value = applyEvent(state.value, event);
     if (event.type === 'RESET') void load();
@@ -122,11 +129,10 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
       onMessage: (message) => receive(message as unknown as ChatEvent),
       onState: (isConnected) => {
         connection.value = isConnected ? 'connected' : 'lost';
-        if (isConnected && failure.value !== undefined) void load();
+        if (isConnected ? wasConnected && failure.value !== undefined : !isLoaded.peek()) void load();
       },
       onUnauthorized,
     });
-    void load();
     return () => stream.close();
   }
 
