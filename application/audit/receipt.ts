@@ -25,8 +25,17 @@ export interface VerifiedReceipt extends Receipt {
   readonly checkpoint: Checkpoint;
 }
 
-/** Returns the receipt; undefined if it is malformed, not signed with one of the keys, or does not prove its event. */
-export function verifyReceipt(text: string, verifiers: readonly Verifier[]): VerifiedReceipt | undefined {
+/**
+ * Returns the receipt; undefined if it is malformed, not signed with one of the keys, or does not prove an event that
+ * erased its subject.
+ *
+ * @param subjectOf What an event erased, by its stored type and its data; undefined if it erases nothing.
+ */
+export function verifyReceipt(
+  text: string,
+  verifiers: readonly Verifier[],
+  subjectOf: (type: string, data: unknown) => string | undefined,
+): VerifiedReceipt | undefined {
   const note = parseNote(text);
   if (!note || !verifiedBy(note, verifiers).some(({ isWitness }) => !isWitness)) return undefined;
   const [, subject, event, proof] = STATEMENT.exec(note.text) ?? [];
@@ -35,5 +44,6 @@ export function verifyReceipt(text: string, verifiers: readonly Verifier[]): Ver
   const entry = parsed && parseAuditEntry(parsed.entry);
   if (subject === undefined || event === undefined || proof === undefined || !checkpoint) return undefined;
   if (!entry || !('position' in entry) || entry.data !== hash('sha256', event, 'base64')) return undefined;
+  if (subjectOf(entry.type, JSON.parse(event)) !== subject) return undefined;
   return { subject, event, proof, entry, checkpoint };
 }

@@ -99,7 +99,7 @@ export const commands: readonly Listed[] = [
     name: 'erase',
     summary: 'Erase personal data',
     description:
-      'Destroys encryption keys: their data becomes unreadable in the log, in its backups and everywhere else.',
+      'Destroys encryption keys: their data becomes unreadable in the log and wherever it is copied without the keys.',
     commands: [
       { name: 'user', summary: 'Erase a user of the chat', load: async () => (await import('./erase.js')).eraseUser },
       {

@@ -5,8 +5,10 @@ import { Argument, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../adapters/platform/config/config-error.js';
 import { rosterAggregate } from '../../application/chat/aggregates.js';
 import { createEraseUser } from '../../application/chat/people/erase-user.js';
+import { asEvent, readForward } from '../../application/command/index.js';
 import { createEraseMeetings } from '../../application/meeting/erase-meetings.js';
 import type { Position } from '../../application/ports/index.js';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
 import { roomIdOf } from '../../domain/meeting/room-id.js';
 import { isRejection, tidyEmail } from '../../domain/shared/index.js';
@@ -28,41 +30,54 @@ const yesOption = new Option(YES_FLAG, 'Erase without confirmation, for scripts'
 export const eraseUser: CommandSpec = {
   description:
     'Removes a user of the chat, if still present, and destroys the key of their personal data: email, name, password ' +
-    'and session addresses become unreadable in the log, in its backups and everywhere else. Their messages stay, by ' +
-    '"Deleted user". Works with or without a running server. This cannot be undone: it asks for confirmation, unless ' +
-    '--yes is given.',
+    'and session addresses become unreadable in the log and wherever it is copied. Backups of the keys that were made ' +
+    'before still open them: delete those. Their messages stay, by "Deleted user". Works with or without a running ' +
+    'server. This cannot be undone: it asks for confirmation, unless --yes is given.',
   examples: [
     ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id from GET /users'],
     ['erase user ada@example.org', 'by the email of a current user'],
     ['erase user --yes ada@example.org', 'in a script'],
     ['erase user --receipt . ada@example.org', 'with a receipt for her'],
+    ['erase user --yes --receipt . 50A3pRYmCZAMcAL3t1ECtA', 'the receipt of an earlier erasure, by id'],
   ],
   arguments: [new Argument('<id>', 'Id or email; put an id that starts with - last, after --')],
   options: [yesOption, receiptOption],
   reads: () => AUDIT_SETTINGS,
   async run({ config: { values }, args: [idOrEmail = ''], options }: Call) {
+    const directory = await receiptDirectory(options);
     await confirm(`Erase the user ${idOrEmail}?`, options);
     return withKernel(values, async ({ kernel, logger }) => {
       const userId = await resolveUserId(kernel, idOrEmail);
       const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
       if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
       process.stdout.write(`${userId} is erased\n`);
-      if (typeof options.receipt === 'string')
-        await (await import('./audit/receipts.js')).writeReceipts(
-          { kernel, logger },
-          values,
-          options.receipt,
-          `user ${userId}`,
-          [erasedAt(outcome.position)],
-        );
+      if (directory !== undefined) {
+        const { writeReceipts } = await import('./audit/receipts.js');
+        await writeReceipts({ kernel, logger }, values, directory, [
+          outcome.position ?? (await erasedAt(kernel, userId)),
+        ]);
+      }
       return 0;
     });
   },
 };
 
-function erasedAt(position: Position | undefined): Position {
-  if (position !== undefined) return position;
-  throw new Failed('there is no receipt, as the user was erased before; "annals audit prove" proves that event');
+/** Directory of receipts, which is there and can be written to before anything is erased; undefined if none are wanted. */
+async function receiptDirectory({ receipt }: Call['options']): Promise<string | undefined> {
+  if (typeof receipt !== 'string') return undefined;
+  (await import('./audit/receipts.js')).prepareReceipts(receipt);
+  return receipt;
+}
+
+/** Position of the earlier erasure of a user. */
+async function erasedAt({ log }: Kernel, userId: string): Promise<Position> {
+  for await (const page of readForward(log, ROSTER)) {
+    const erased = page
+      .map((event) => asEvent<ChatEvent>(event))
+      .find((event) => event.type === 'UserErased' && event.data.userId === userId);
+    if (erased) return erased.position;
+  }
+  throw new Failed('the log has no event of this erasure');
 }
 
 async function resolveUserId({ aggregates }: Kernel, idOrEmail: string): Promise<string> {
@@ -76,8 +91,9 @@ async function resolveUserId({ aggregates }: Kernel, idOrEmail: string): Promise
 export const eraseMeeting: CommandSpec = {
   description:
     'Destroys the encryption keys of all ended meetings of a room: participants, their names and their messages become ' +
-    'unreadable in the log, in its backups and everywhere else. A running meeting is not affected. Works with or ' +
-    'without a running server. This cannot be undone: it asks for confirmation, unless --yes is given.',
+    'unreadable in the log and wherever it is copied. Backups of the keys that were made before still open them: delete ' +
+    'those. A running meeting is not affected. Works with or without a running server. This cannot be undone: it asks ' +
+    'for confirmation, unless --yes is given.',
   examples: [
     ['erase meeting ABC234', 'by the id of the room'],
     ['erase meeting --yes ABC234', 'in a script'],
@@ -87,20 +103,17 @@ export const eraseMeeting: CommandSpec = {
   reads: () => AUDIT_SETTINGS,
   async run({ config: { values }, args: [roomIdText = ''], options }: Call) {
     const roomId = parseRoomId(roomIdText);
+    const directory = await receiptDirectory(options);
     await confirm(`Erase all ended meetings of ${roomId}?`, options);
     return withKernel(values, async ({ kernel, logger }) => {
       const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
       if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);
       const count = erased.length;
       process.stdout.write(`${count} ${count === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
-      if (typeof options.receipt === 'string')
-        await (await import('./audit/receipts.js')).writeReceipts(
-          { kernel, logger },
-          values,
-          options.receipt,
-          `meeting ${roomId}`,
-          erased,
-        );
+      if (directory !== undefined) {
+        const { writeReceipts } = await import('./audit/receipts.js');
+        await writeReceipts({ kernel, logger }, values, directory, erased);
+      }
       return 0;
     });
   },

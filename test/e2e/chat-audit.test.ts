@@ -84,8 +84,11 @@ describe('chat audit log across scavenges', function () {
     const path = join(receipts, readdirSync(receipts)[0]!);
     expect(erased.stdout).to.equal(`${cleo.id} is erased\nreceipt: ${path}\n`);
     const args = ['erase', 'user', '--yes', '--data-dir', directory.path, '--receipt', receipts, '--', cleo.id];
-    expect((await run(args)).stderr).to.include('was erased before');
+    expect((await run(args)).stdout).to.equal(erased.stdout);
     expect(readdirSync(receipts)).to.have.length(1);
+    const noPlace = await annals('erase', 'user', '--yes', '--receipt', path, 'ada@example.org');
+    expect(noPlace).to.include({ code: 2 });
+    expect(noPlace.stderr).to.include('--receipt must be a directory to write to');
     const key = (await annals('audit', 'key')).stdout.trim();
     const verified = await run(['audit', 'verify', '--receipt', path, '--key', key]);
     expect(verified.stdout).to.match(

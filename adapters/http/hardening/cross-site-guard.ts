@@ -5,6 +5,7 @@ import { type Guard, type GuardedRequest, problem } from '../server/policy.js';
 const EMBEDDED = problem(403, 'Pages of other sites may only link here');
 const NO_PREFLIGHT = problem(403, 'Pages of other origins must send application/json');
 const FOREIGN_HOST = problem(403, 'This service is not known under that host name');
+const FORWARDED = problem(403, 'A proxy forwards this request of another machine: it must pass on the Host header');
 const FOREIGN_ORIGIN = problem(403, 'Pages of that origin may not call this service');
 
 export interface CsrfGuardOptions {
@@ -46,7 +47,7 @@ export function createCsrfGuard({ appUrl, origins = [] }: CsrfGuardOptions): Gua
 
 /**
  * For services without sign-in: rejects a `Host` other than this machine, the listening address and `appUrl`, as any DNS
- * name can point here; an `Origin` neither of this machine nor listed (`*` allows all); and embedded resources.
+ * name can point here; requests of other machines that a proxy forwards as of this one; an `Origin` neither of this machine nor listed (`*` allows all); and embedded resources.
  */
 export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions): Guard {
   const isConfigured = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
@@ -56,6 +57,7 @@ export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions
     const { host: requestedHost, origin } = headers;
     const name = hostNameOf(requestedHost);
     if (!isLocalName(name) && !isConfigured(name) && name !== localAddress) return FOREIGN_HOST;
+    if (isLocalName(name) && isForwarded(headers)) return FORWARDED;
     if (anyOrigin) return undefined;
     if (origin === undefined) return rejectEmbedding(request);
     if (origins.includes(origin)) return undefined;
@@ -70,6 +72,10 @@ export function isSameOrigin(headers: GuardedRequest['headers'], appUrl: string 
   if (appUrl !== undefined && origin === new URL(appUrl).origin) return true;
   return host !== undefined && hostOfOrigin(origin) === host;
 }
+
+/** Whether a proxy on this machine says that it asks for another one. */
+const isForwarded = ({ 'x-forwarded-for': addresses }: GuardedRequest['headers']) =>
+  addresses !== undefined && addresses.split(',').some((address) => !isLoopback(address.trim()));
 
 /** Whether a `Host` can only mean this machine, or is the configured one. */
 export function isLocalHost(host: string | undefined, configured: string): boolean {

@@ -1,7 +1,8 @@
 /** Writes receipts of erasures (`annals erase ... --receipt`). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import {
   type AuditPorts,
   catchUpTransparencyLog,
@@ -14,8 +15,25 @@ import type { Logger, Position } from '../../../application/ports/index.js';
 import { auditPorts } from '../../node/audit.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { AnnalsValues } from '../../settings.js';
-import { Failed } from '../failure.js';
+import { Failed, outsideCause } from '../failure.js';
 import { runAlone } from './transparency-log.js';
+
+/** What an event of this stored type erased, as receipts name it; undefined if it erases nothing that has receipts. */
+export function erasedSubject(type: string, data: unknown): string | undefined {
+  const { userId, roomId } = data as { readonly userId?: string; readonly roomId?: string };
+  if (type.startsWith('chat.UserErased.')) return `user ${userId}`;
+  return type.startsWith('meeting.MeetingErased.') ? `meeting ${roomId}` : undefined;
+}
+
+/** Rejects before anything is erased if receipts could not be written. */
+export function prepareReceipts(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    throw new ConfigError('--receipt', `must be a directory to write to: ${outsideCause(error)}`);
+  }
+}
 
 /** Longer than a server takes to sign its next checkpoint. */
 const COVERED_MS = 120_000;
@@ -26,16 +44,17 @@ export async function writeReceipts(
   { kernel, logger }: { readonly kernel: Kernel; readonly logger: Logger },
   values: AnnalsValues,
   directory: string,
-  subject: string,
   positions: readonly Position[],
 ): Promise<void> {
   const ports = auditPorts(kernel, values, logger);
-  mkdirSync(directory, { recursive: true });
   for (const position of positions) {
     const { event } = await ports.eventAt(position);
     const { proof, keyNumber } = await waitForProof(kernel, ports, position);
     if (!event) throw new Failed('the event of the erasure is not in the log; run "annals audit verify"');
-    const receipt = { subject, event: String(event.data), proof: formatProof(proof) };
+    const data = String(event.data);
+    const subject = erasedSubject(event.type, JSON.parse(data));
+    if (subject === undefined) throw new Error(`${event.type} is no erasure`);
+    const receipt = { subject, event: data, proof: formatProof(proof) };
     const path = join(directory, `${subject.replaceAll(' ', '-')}-${position}.receipt`);
     writeFileSync(path, formatReceipt(receipt, await ports.signer(keyNumber)));
     process.stdout.write(`receipt: ${path}\n`);
@@ -51,7 +70,10 @@ async function waitForProof(kernel: Kernel, ports: AuditPorts, position: Positio
     const checkpoint = head && publishedCheckpoint(head, ports.witnesses);
     const proof = checkpoint === undefined ? undefined : await proveEvent(ports.store, checkpoint, position);
     if (head && proof) return { ...head, proof };
-    if (isFirst) process.stderr.write('annals: waiting up to a minute for the next checkpoint of the server\n');
+    if (isFirst)
+      process.stderr.write(
+        'annals: waiting up to a minute for the next checkpoint of the server; the erasure is done\n',
+      );
     await delay(RETRY_MS);
   }
   throw new Failed('no checkpoint covers the erasure yet, so there is no receipt; see "annals audit prove"');

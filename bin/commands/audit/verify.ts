@@ -26,6 +26,7 @@ import {
 import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
+import { erasedSubject } from './receipts.js';
 import { keyOption, type OpenedTransparencyLog, readText, withTransparencyLog } from './transparency-log.js';
 
 export const verify: CommandSpec = {
@@ -78,8 +79,8 @@ async function checkProof(text: string, keys: readonly Verifier[]): Promise<numb
 }
 
 async function checkReceipt(text: string, keys: readonly Verifier[]): Promise<number> {
-  const receipt = verifyReceipt(text, keys);
-  if (!receipt) throw new Failed('the receipt is malformed, not signed with this key, or does not prove its event');
+  const receipt = verifyReceipt(text, keys, erasedSubject);
+  if (!receipt) throw new Failed('the receipt is malformed, not signed with this key, or does not prove its erasure');
   const { subject, event, entry, checkpoint } = receipt;
   print(`${subject} was erased at ${new Date(entry.time).toISOString()}\n${entry.type} ${event}\n`);
   print(`is in ${describe(checkpoint)}\n`);
@@ -92,8 +93,11 @@ async function checkExport(directory: string, keys: readonly Verifier[], older: 
   const checkpoint = open(readText('--offline', path), keys);
   const read = createTileReader(directory);
   await checkOlder(older, keys, checkpoint, read);
-  for await (const _ of withProgress(checkpoint, verifyTree(checkpoint, read)));
+  let restarts = 0;
+  for await (const bundle of withProgress(checkpoint, verifyTree(checkpoint, read)))
+    restarts += bundle.filter(({ entry }) => 'restart' in entry).length;
   print(`${describe(checkpoint)}: every entry agrees\n`);
+  if (restarts > 0) print(`the log was restored from a backup ${restarts === 1 ? 'once' : `${restarts} times`}\n`);
   return 0;
 }
 

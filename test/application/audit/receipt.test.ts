@@ -31,7 +31,9 @@ const proofBy = (by = signer, entry = ENTRY) =>
   });
 const RECEIPT = { subject: 'user ada', event: EVENT, proof: proofBy() };
 
-const verify = (text: string) => verifyReceipt(text, [signer.verifier]);
+const erased = (type: string, data: unknown) =>
+  type.startsWith('chat.UserErased.') ? `user ${(data as { userId: string }).userId}` : undefined;
+const verify = (text: string) => verifyReceipt(text, [signer.verifier], erased);
 
 describe('a receipt of an erasure', () => {
   it('is accepted with the key of its signer', () => {
@@ -45,6 +47,18 @@ describe('a receipt of an erasure', () => {
     const text = formatReceipt(RECEIPT, signer);
     for (const changed of [text.replace('user ada', 'user bob'), text.replace('17', '18'), text.slice(1), `${text}\n`])
       expect(verify(changed), changed).to.equal(undefined);
+  });
+
+  it('is not accepted for another subject than its event erased, or for an event that erases nothing', () => {
+    expect(verify(formatReceipt({ ...RECEIPT, subject: 'user bob' }, signer))).to.equal(undefined);
+    const posted = encodeAuditEntry({ ...JSON.parse(String(ENTRY)), type: 'chat.MessagePosted.v1' });
+    const proof = formatProof({
+      entry: posted,
+      index: 0,
+      path: [],
+      checkpoint: signCheckpoint({ origin: 'annals', size: 1, root: hashLeaf(posted) }, [signer]),
+    });
+    expect(verify(formatReceipt({ ...RECEIPT, proof }, signer))).to.equal(undefined);
   });
 
   it('is not accepted if it is signed by somebody else, or does not prove its event', () => {

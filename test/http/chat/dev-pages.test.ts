@@ -36,7 +36,14 @@ describe('development sign-in', function () {
     }
     for (const host of ['evil.example', '127.0.0.1.evil.example:3000'])
       expect(await signIn({ host, origin: `http://${host}` }), host).to.include({ status: 403 });
-    const local: readonly Headers[] = [{}, { origin: 'http://localhost:5173' }, { host: '127.0.0.1:3000' }];
+    for (const addresses of ['203.0.113.9', '127.0.0.1, 203.0.113.9'])
+      expect(await signIn({ 'x-forwarded-for': addresses }), addresses).to.include({ status: 403 });
+    const local: readonly Headers[] = [
+      { 'x-forwarded-for': '127.0.0.1' },
+      {},
+      { origin: 'http://localhost:5173' },
+      { host: '127.0.0.1:3000' },
+    ];
     for (const headers of local) expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 200 });
   });
 
