@@ -1,4 +1,5 @@
 /** All settings of the program, and the rules that combinations of them must meet. */
+import { resolve } from 'node:path';
 import { createClientAddress } from '../adapters/http/server/client-network.js';
 import type { Config } from '../adapters/platform/config/config.js';
 import { commonSettings } from '../adapters/platform/config/settings.js';
@@ -60,6 +61,9 @@ export type AnnalsValues = ValuesOf<AnnalsSettings>;
 
 const ORIGIN = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/;
 
+/** An address and a verifier key, with a space between them. */
+const WITNESS = /^https?:\/\/[^\s@]+ [^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+={0,2}$/;
+
 const rules: readonly Rule<AnnalsSettings>[] = [
   ...oauthRules,
   (values) => {
@@ -70,6 +74,15 @@ const rules: readonly Rule<AnnalsSettings>[] = [
       return { key: 'server.trustedProxies', reason: 'must be a list of addresses and CIDR blocks' };
     }
   },
+  (values) =>
+    values['audit.witnesses'].every((witness) => WITNESS.test(witness))
+      ? undefined
+      : { key: 'audit.witnesses', reason: 'must list addresses, each with the key of its witness' },
+  (values) =>
+    values['backup.directory'] !== undefined &&
+    `${resolve(values['backup.directory'])}/`.startsWith(`${resolve(values.dataDir)}/`)
+      ? { key: 'backup.directory', reason: 'must be outside of the data directory' }
+      : undefined,
   (values) =>
     values['backup.directory'] !== undefined && (values['eventStore.url'] || values['mongo.url'])
       ? { key: 'backup.directory', reason: 'is for the embedded engines; back up configured servers with their tools' }

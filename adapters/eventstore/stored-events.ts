@@ -5,7 +5,7 @@ import type { Position } from '../../application/ports/index.js';
 import { callStore, readAll } from './client.js';
 import { FORWARDS } from './driver.js';
 import { firstRecordOf, type LogPositions, OWN_POSITIONS } from './log-positions.js';
-import { readHeadPosition } from './subscription.js';
+import { isRefusedPosition, readHeadPosition } from './subscription.js';
 
 /**
  * Returns the event with its type and data unchanged, and with the position, time and metadata of its first record. The
@@ -35,8 +35,8 @@ const contentOf = (content: unknown): string | Uint8Array =>
 type LoadPositions = () => Promise<LogPositions>;
 
 /**
- * Returns the event at a position of the store, if there is one, and the position of the last event. With `positions` of the
- * log it finds no copied event.
+ * Returns the event at a position of the store, if there is one, and the position of the last event; `isRefused`: the log
+ * has no event there and never had. With `positions` of the log it finds no copied event.
  */
 export const createEventLookup =
   (client: EventStoreDBClient, positions: LoadPositions = async () => OWN_POSITIONS) =>
@@ -44,9 +44,14 @@ export const createEventLookup =
     const head = (await readHeadPosition(client)) ?? 0n;
     if (position > head || (await positions()).isCopied(position)) return { head };
     const fromPosition = { commit: position, prepare: position };
-    const [found] = await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
-    const [event] = found ? decodeStoredEvent(found) : [];
-    return { head, event: found?.event?.position?.commit === position ? event : undefined };
+    try {
+      const [found] = await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
+      const [event] = found ? decodeStoredEvent(found) : [];
+      return { head, event: found?.event?.position?.commit === position ? event : undefined };
+    } catch (error) {
+      if (isRefusedPosition(error)) return { head, isRefused: true };
+      throw error;
+    }
   };
 
 /** Whether a stream has a rule that removes its events: a number of them, an age or a first revision. */

@@ -37,11 +37,13 @@ export {
   type TileId,
   tilePath,
   tilesOf,
+  withinLarger,
 } from './tiles.js';
 export {
   type AuditPorts,
   auditTask,
   catchUpTransparencyLog,
+  checkLastEvent,
   LogMismatchError,
   restartTransparencyLog,
   trimTransparencyLog,

@@ -88,6 +88,12 @@ export function nodeReader(size: number, read: ReadTile): ReadNode {
   };
 }
 
+/** Reads tiles of a smaller tree from those of the tree of `size` leaves, as an export of the larger one contains them. */
+export const withinLarger =
+  (size: number, read: ReadTile): ReadTile =>
+  (tile) =>
+    read(tile, Math.min(TILE_WIDTH, levelWidth(tile.level, size) - tile.index * TILE_WIDTH));
+
 export const splitHashes = (bytes: Buffer): readonly Buffer[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, index) =>
     bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),

@@ -5,7 +5,7 @@
 import { sleep } from '../concurrency/index.js';
 import type { Logger, Position, Subscribe } from '../ports/index.js';
 import { type LeaderTask, untilCaughtUp } from '../subscription/index.js';
-import { signCheckpoint } from './checkpoint.js';
+import { openCheckpoint, signCheckpoint } from './checkpoint.js';
 import {
   type EventEntry,
   encodeAuditEntry,
@@ -27,7 +27,7 @@ import {
   type TileId,
 } from './tiles.js';
 import type { TreeHead, TreeStore } from './tree-store.js';
-import { cosignNewest, type Witness } from './witnesses.js';
+import { cosignNewest, publishedCheckpoint, type Witness } from './witnesses.js';
 
 /** Events and ms after which a checkpoint is signed. */
 const CHECKPOINT_EVENTS = 1000;
@@ -43,10 +43,12 @@ const PASSES = CHECKPOINT_MS / PASS_MS;
 export interface AuditPorts {
   readonly store: TreeStore;
   readonly followStored: Subscribe<StoredEvent>;
-  /** The event at a position, if there is one. `head`: position of the last event of the log. */
-  readonly eventAt: (
-    position: Position,
-  ) => Promise<{ readonly event?: StoredEvent | undefined; readonly head: Position }>;
+  /** The event at a position, if there is one. `head`: position of the last event; `isRefused`: there never was one. */
+  readonly eventAt: (position: Position) => Promise<{
+    readonly event?: StoredEvent | undefined;
+    readonly head: Position;
+    readonly isRefused?: boolean;
+  }>;
   /** The signer of the key with this number, created at its first use. */
   readonly signer: (keyNumber: number) => Promise<Signer>;
   /** Prefixes of the streams in the log. */
@@ -68,19 +70,23 @@ const MISMATCH =
   'the event log does not contain the last event of the transparency log, as after restoring a backup; no checkpoints ' +
   'are signed until "annals audit restart" records that';
 
+/** Rejects with `LogMismatchError` if the event log does not contain the last event of the transparency log. */
+export async function checkLastEvent({ store, eventAt }: Pick<AuditPorts, 'store' | 'eventAt'>): Promise<void> {
+  const head = await store.head();
+  if (!head || head.position === 0n) return;
+  const at = await eventAt(head.position);
+  const last = await lastEvent(store, head);
+  const isOther = at.event !== undefined && last !== undefined && at.event.id !== last;
+  if (at.head < head.position || at.isRefused || isOther) throw new LogMismatchError(MISMATCH);
+}
+
 /** Opens the transparency log for appending; for one process at a time. Rejects with `LogMismatchError`. */
 async function openTransparencyLog(ports: AuditPorts) {
-  const head = await ports.store.head();
-  if (head && head.position > 0n) {
-    const at = await ports.eventAt(head.position);
-    const last = await lastEvent(ports.store, head);
-    if (at.head < head.position || (at.event !== undefined && last !== undefined && at.event.id !== last))
-      throw new LogMismatchError(MISMATCH);
-  }
+  await checkLastEvent(ports);
   return openUnchecked(ports);
 }
 
-async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
+async function openUnchecked({ store, signer: signerOf, witnesses }: AuditPorts) {
   let head = await store.head();
   const writer = createTileWriter(head && (await readOpenTiles(store, head.size)));
 
@@ -95,15 +101,17 @@ async function openUnchecked({ store, signer: signerOf }: AuditPorts) {
      */
     async append(entries: readonly EventEntry[], restart?: Position): Promise<void> {
       // Another process may have put another key in force.
-      const keyNumber = (await store.head())?.keyNumber ?? 1;
+      const stored = await store.head();
+      const keyNumber = stored?.keyNumber ?? 1;
       const signer = await signerOf(keyNumber);
       const signers = [signer];
       const key = signer.verifier.line;
+      const published = stored && publishedCheckpoint(stored, witnesses);
+      // Whoever trusts the previous key can trust this one, by a checkpoint that has both.
+      if (keyNumber > 1 && !(published && openCheckpoint(published, [signer.verifier])))
+        signers.push(await signerOf(keyNumber - 1));
       if (head?.key !== key) {
         writer.append(encodeAuditEntry({ key }));
-        const previous = keyNumber > 1 ? await signerOf(keyNumber - 1) : undefined;
-        // Whoever trusts the previous key can trust this one.
-        if (previous && previous.verifier.line === head?.key) signers.push(previous);
       } else if (entries.length === 0 && restart === undefined && head.checkpoint !== undefined) return;
       const restarts = [...(head?.restarts ?? [])];
       if (restart !== undefined) {

@@ -24,19 +24,37 @@ interface WitnessPorts {
   readonly logger: Logger;
 }
 
-/** The newest checkpoint that counts: signed, and cosigned if there are witnesses; undefined if there is none yet. */
-export const publishedCheckpoint = (
-  { checkpoint, cosigned }: TreeHead,
-  witnesses: readonly unknown[],
-): string | undefined => (witnesses.length > 0 ? cosigned : checkpoint);
+/**
+ * The newest checkpoint that counts: signed, and cosigned by more than half of the witnesses if there are any; undefined if
+ * there is none yet.
+ */
+export function publishedCheckpoint(
+  { checkpoint, cosigned }: Pick<TreeHead, 'checkpoint' | 'cosigned'>,
+  witnesses: readonly Pick<Witness, 'verifier'>[],
+): string | undefined {
+  if (witnesses.length === 0) return checkpoint;
+  return cosigned !== undefined && cosignersOf(cosigned, witnesses).size > witnesses.length / 2 ? cosigned : undefined;
+}
 
-/** Has the newest checkpoint cosigned, and stores it with the cosignatures if more than half of the witnesses gave one. */
+function cosignersOf(cosigned: string, witnesses: readonly Pick<Witness, 'verifier'>[]): ReadonlySet<Verifier> {
+  const verifiers = witnesses.map(({ verifier }) => verifier);
+  const note = parseNote(cosigned);
+  return new Set(note && verifiedBy(note, verifiers));
+}
+
+/**
+ * Has the newest checkpoint cosigned by all witnesses that have not yet done so, and stores it with the cosignatures once more
+ * than half of the witnesses gave one.
+ */
 export async function cosignNewest({ store, witnesses, logger }: WitnessPorts, signal: AbortSignal): Promise<void> {
   if (witnesses.length === 0) return;
   const { checkpoint, cosigned = '' } = (await store.head()) ?? {};
-  if (checkpoint === undefined || cosigned.startsWith(checkpoint)) return;
+  if (checkpoint === undefined) return;
+  const present = cosigned.startsWith(checkpoint) ? cosigned : checkpoint;
+  const cosigners = cosignersOf(present, witnesses);
+  const missing = witnesses.filter(({ verifier }) => !cosigners.has(verifier));
   const cosignatures = await Promise.all(
-    witnesses.map(async (witness) => {
+    missing.map(async (witness) => {
       try {
         return [await cosignatureOf(witness, checkpoint, cosigned, store, signal)];
       } catch (err) {
@@ -46,8 +64,8 @@ export async function cosignNewest({ store, witnesses, logger }: WitnessPorts, s
       }
     }),
   );
-  const lines = cosignatures.flat();
-  if (lines.length > witnesses.length / 2) await store.setCosigned(`${checkpoint}${lines.join('')}`);
+  const next = `${present}${cosignatures.flat().join('')}`;
+  if (next !== present && publishedCheckpoint({ cosigned: next }, witnesses)) await store.setCosigned(next);
 }
 
 async function cosignatureOf(
@@ -67,7 +85,8 @@ async function cosignatureOf(
   const isLast = last && verifiedBy(last.note, [verifier]).length > 0;
   let answer = await submit(isLast ? last.size : 0);
   if (typeof answer === 'number' && answer <= size) answer = await submit(answer);
-  if (typeof answer === 'number') throw new Error(`it has cosigned a log of ${answer} entries, this one has ${size}`);
+  if (typeof answer === 'number')
+    throw new Error(`it has cosigned another log of ${answer} entries under this name; this one has ${size}`);
   const lines = answer.split('\n').map((line) => `${line}\n`);
   const cosignature = lines.find((line) => {
     const note = parseNote(`${checkpoint}${line}`);

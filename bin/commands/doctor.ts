@@ -139,8 +139,17 @@ async function transparencyLog({ kernel, logger }: Tools, values: AnnalsValues):
   if (!values['audit.enabled'])
     return finding('warning', subject, 'off; set audit.enabled to prove what the log holds');
   const { auditPorts } = await import('../node/audit.js');
-  const { parseCheckpoint, publishedCheckpoint } = await import('../../application/audit/index.js');
-  const { store, followStored, prefixes, witnesses } = auditPorts(kernel, values, logger);
+  const { checkLastEvent, LogMismatchError, parseCheckpoint, publishedCheckpoint } = await import(
+    '../../application/audit/index.js'
+  );
+  const ports = auditPorts(kernel, values, logger);
+  const { store, followStored, prefixes, witnesses } = ports;
+  try {
+    await checkLastEvent(ports);
+  } catch (error) {
+    if (error instanceof LogMismatchError) return finding('ERROR', subject, error.message);
+    throw error;
+  }
   const head = await store.head();
   const seconds = await lagSeconds(followStored, { prefixes }, head?.position);
   if (seconds > LATE_SECONDS)

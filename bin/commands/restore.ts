@@ -46,6 +46,10 @@ export const restore: CommandSpec = {
       present?.release();
     }
     if (present) print(`the former data is in ${present.aside}; remove it when it is no longer needed`);
+    if (present)
+      print(
+        'checkpoints of the transparency log signed since the backup do not fit any more: tell those who have them',
+      );
     if (!existsSync(join(from, 'secret')))
       print('the backup contains no secret: start with the secret that was configured when it was made');
     print(`start the server: annals serve --data-dir ${to}`);

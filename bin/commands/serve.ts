@@ -1,6 +1,5 @@
 /** `annals serve`: runs services; the rest of the program loads while the engines start. */
 import { Argument } from 'commander';
-import { recentErrorsRoute } from '../../adapters/http/recent-errors.js';
 import { createLogger, isPretty, startLogger } from '../../adapters/platform/observability/logger.js';
 import { createRecentErrors } from '../../adapters/platform/observability/recent-errors.js';
 import { limitHeapGrowth } from '../../adapters/platform/process/gc-tuning.js';
@@ -52,7 +51,7 @@ export const serve: CommandSpec = {
         import('../node/run-node.js'),
         loadServices(selectServices(args)),
       ]);
-      const listeners = await runNode(services, values, servers, logger, onOpen, [recentErrorsRoute(recentErrors)]);
+      const listeners = await runNode(services, values, servers, logger, onOpen, recentErrors);
       if (isPretty(format) && ['debug', 'info'].includes(level))
         process.stdout.write(startTable(listeners, servers.kind, values.dataDir, performance.now()));
       limitHeapGrowth();

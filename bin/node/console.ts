@@ -9,7 +9,7 @@ import { pageRoutes } from '../../adapters/http/server/web-page.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Logger } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
-import type { AnnalsValues } from '../settings.js';
+import type { AnnalsValues, ServiceName } from '../settings.js';
 import type { Kernel } from './kernel.js';
 import type { Servers } from './locate-servers.js';
 import { release } from './release.js';
@@ -19,7 +19,7 @@ import { storesOf } from './start-table.js';
 export interface ConsoleOptions {
   readonly kernel: Kernel;
   readonly services: readonly Service[];
-  readonly values: Pick<AnnalsValues, 'dataDir'>;
+  readonly values: AnnalsValues;
   readonly servers: Pick<Servers, 'kind' | 'memory'>;
   readonly metrics: Pick<Metrics, 'activity'>;
   /** Addresses of the services, by their names. */
@@ -42,7 +42,11 @@ export function consoleRoutes(options: ConsoleOptions): readonly Route[] {
     ...nodeRoutes({
       node,
       release,
-      services: () => services.map(({ name }) => ({ name, url: urls.get(name)?.url() ?? '' })),
+      services: () =>
+        services.map(({ name }) => ({
+          name,
+          url: values[`${name as ServiceName}.appUrl`] ?? urls.get(name)?.url() ?? '',
+        })),
       nodes,
       stores: storesOf(servers.kind),
       memory: servers.memory ?? (() => new Map()),

@@ -9,6 +9,7 @@ import {
 } from '../../adapters/http/hardening/connection-limits.js';
 import { createNodeStatus } from '../../adapters/http/node-status.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
+import { recentErrorsRoute } from '../../adapters/http/recent-errors.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import {
   createClientAddress,
@@ -17,12 +18,12 @@ import {
   networkOf,
 } from '../../adapters/http/server/client-network.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
-import type { Route } from '../../adapters/http/server/route.js';
 import { auditRoutes } from '../../adapters/http/transparency-log.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
+import type { RecentErrors } from '../../adapters/platform/observability/recent-errors.js';
 import { createServiceUrl } from '../../adapters/platform/process/format-url.js';
 import type { Step } from '../../adapters/platform/process/shutdown.js';
 import { RING_BYTES } from '../../adapters/realtime/relay/client-stream.js';
@@ -62,7 +63,7 @@ export async function runNode(
   servers: Servers,
   processLogger: Logger,
   onOpen: (name: string, close: Step['run']) => void,
-  processRoutes: readonly Route[] = [],
+  recentErrors?: RecentErrors,
 ): Promise<readonly Listener[]> {
   tuneNextTick();
   const metrics = createMetrics();
@@ -100,6 +101,7 @@ export async function runNode(
   const onProgress = ({ events }: Progress) => logger.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => logger.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.skewMs);
+  if (recentErrors) metrics.errors(recentErrors.errorCount);
   if (servers.damagedEvents) metrics.damaged(servers.damagedEvents);
   if (servers.memory) metrics.engines(servers.memory);
   // Read before the active builds, so that the feed delivers every switch after them.
@@ -185,7 +187,8 @@ export async function runNode(
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
   const shown = { kernel, services, values, servers, metrics, urls, nodes: cluster.nodes, logger, signal };
-  const more = [...auditRoutes(auditPorts(kernel, values, logger)), ...processRoutes, ...consoleRoutes(shown)];
+  const more = [...auditRoutes(auditPorts(kernel, values, logger)), ...consoleRoutes(shown)];
+  if (recentErrors) more.push(recentErrorsRoute(recentErrors));
   const routes = operationsRoutes(policy, status, metrics, access, more, consolePage());
   const operations = { policy, routes, signIn: operationsSignIn(access) };
   const connections = operationsConnections(policy.service, metrics);

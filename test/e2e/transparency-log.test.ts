@@ -91,7 +91,7 @@ describe('the transparency log', function () {
     lines[3] = `${'A'.repeat(43)}=`;
     writeFileSync(place('proof'), lines.join('\n'));
     expect(failed(await audit(`verify --proof ${place('proof')} --key ${key}`, away))).to.include('does not show');
-    expect(failed(await audit('prove 1'))).to.include('no event at position 1 is in the transparency log\n');
+    expect(failed(await audit('prove 1'))).to.include('no event at position 1 is in the newest checkpoint\n');
   });
 
   it('is exported, and verified from the export alone', async () => {
@@ -145,7 +145,9 @@ describe('the transparency log', function () {
     for (let n = 0; n < 10; n++) await createRoom(server.urls.rooms ?? '', 'Cid');
     await eventually(() => server.lines.some((line) => line.includes('annals audit restart')));
     expect(await server.stop()).to.equal(0);
+    expect((await run(['doctor', '--data-dir', dataDir])).stdout).to.match(/^ERROR +transparency log .*audit restart/m);
     expect(succeeded(await audit('restart'))).to.include('continues after position');
+    expect(failed(await audit('restart'))).to.include('nothing to restart');
     const verified = succeeded(await audit(`verify --checkpoint ${place('head')}`));
     expect(verified).to.match(/\d+ events were lost before the log was restored from a backup/);
   });
@@ -155,6 +157,8 @@ describe('the transparency log', function () {
     succeeded(await audit(`export ${exported}`));
     writeFileSync(place('older'), older);
     succeeded(await audit(`verify --offline ${exported} --key ${key} --checkpoint ${place('older')}`, place('away')));
+    // An export has the newest of the incomplete tiles only.
+    succeeded(await audit(`verify --offline ${exported} --key ${key} --checkpoint ${place('head')}`, place('away')));
     const proof = succeeded(await audit(`consistency ${sizeOf(older)}`));
     expect(proof).to.match(/^(?:[A-Za-z0-9+/]{43}=\n)+$/);
   });
@@ -171,12 +175,12 @@ describe('the transparency log', function () {
     const offline = `verify --offline ${exported} --key ${key} --key`;
     succeeded(await audit(`${offline} ${witness.key}`, place('away')));
     const stranger = await startWitness('w.example/2');
-    expect(failed(await audit(`${offline} ${stranger.key}`, place('away')))).to.include('not signed');
+    expect(failed(await audit(`${offline} ${stranger.key}`, place('away')))).to.include('not cosigned by w.example/2');
     await stranger.close();
     const { code, stderr } = await witnessed('https://w.example', 'head');
     expect([code, stderr]).to.deep.equal([
       2,
-      'annals: audit.witnesses must list addresses, each with the key of its witness\n',
+      'annals: audit.witnesses must list addresses, each with the key of its witness (flag: --audit-witnesses)\n',
     ]);
   });
 
@@ -184,6 +188,7 @@ describe('the transparency log', function () {
     const next = succeeded(await audit('rotate')).split('\n')[0];
     const head = succeeded(await audit('head'));
     expect(head.match(/^— /gm)).to.have.length(2);
+    expect(succeeded(await audit('key --all'))).to.equal(`${key}\n${next}\n`);
     expect(succeeded(await audit('key')).trim())
       .to.equal(next)
       .and.not.equal(key);

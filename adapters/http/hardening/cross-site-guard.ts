@@ -75,7 +75,7 @@ export function isSameOrigin(headers: GuardedRequest['headers'], appUrl: string 
 
 /** Whether a proxy on this machine says that it asks for another one. */
 const isForwarded = ({ 'x-forwarded-for': addresses }: GuardedRequest['headers']) =>
-  addresses !== undefined && addresses.split(',').some((address) => !isLoopback(address.trim()));
+  addresses?.split(',').some((address) => !isLoopback(address.trim()));
 
 /** Whether a `Host` can only mean this machine, or is the configured one. */
 export function isLocalHost(host: string | undefined, configured: string): boolean {

@@ -90,6 +90,17 @@ export function createMetrics() {
     'Encrypted values that can never be decrypted (damaged, or their key is lost), shown as erased',
   );
 
+  let errorCount = () => 0;
+  new Counter({
+    name: 'annals_errors_logged_total',
+    help: 'Lines of level error in the log of this process',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(errorCount());
+    },
+  });
+
   let damaged: (() => number) | undefined;
   measured(
     // Unknown for a store in another process; 0 would mean that all is well.
@@ -187,6 +198,10 @@ export function createMetrics() {
     } satisfies ClusterObserver,
     /** Counts encrypted data that can never be decrypted and is shown as erased. */
     countUndecryptable: (): void => unopened.inc(),
+    /** Sets the source of the number of logged errors; read on each scrape. */
+    errors(count: () => number): void {
+      errorCount = count;
+    },
     /** Sets the source of the number of damaged events; read on each scrape. */
     damaged(count: () => number): void {
       damaged = count;

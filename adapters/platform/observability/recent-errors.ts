@@ -14,6 +14,8 @@ export interface RecentErrors {
   write(line: string): void;
   /** The newest first. */
   list(): readonly RecentError[];
+  /** Lines of level error since the start. */
+  errorCount(): number;
 }
 
 const MAX_LINES = 100;
@@ -24,6 +26,7 @@ const IS_ERROR = /^\{"level":"(?:warn|error)"/;
 
 export function createRecentErrors(): RecentErrors {
   const lines: RecentError[] = [];
+  let errors = 0;
   return {
     write(line) {
       // Most lines are of other levels, and are not worth parsing.
@@ -31,9 +34,11 @@ export function createRecentErrors(): RecentErrors {
       const { time, level, msg, err } = JSON.parse(line);
       const message = String(msg ?? '').slice(0, MAX_TEXT);
       const error = err?.message === undefined ? {} : { error: String(err.message).slice(0, MAX_TEXT) };
+      if (level === 'error') errors++;
       lines.unshift({ time, level, message, ...error });
       if (lines.length > MAX_LINES) lines.pop();
     },
     list: () => [...lines],
+    errorCount: () => errors,
   };
 }

@@ -1,7 +1,10 @@
 /** `annals audit head` and `annals audit key`: print the newest checkpoint, and the key that verifies it. */
+import { Option } from 'commander';
+import { auditPorts } from '../../node/audit.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
-import { withTransparencyLog } from './transparency-log.js';
+import { withKernel } from '../stores.js';
+import { keysOf, withTransparencyLog } from './transparency-log.js';
 
 export const head: CommandSpec = {
   description:
@@ -21,11 +24,16 @@ export const key: CommandSpec = {
   description:
     'Prints the key that verifies the checkpoints of the transparency log, as name+hash+base64. Whoever checks the log must ' +
     'have it from somewhere they trust.',
-  examples: [['audit key', '']],
+  examples: [
+    ['audit key', ''],
+    ['audit key --all', 'also those that signed before "annals audit rotate", the oldest first'],
+  ],
+  options: [new Option('--all', 'All keys of the installation, one per line, the oldest first')],
   reads: () => AUDIT_SETTINGS,
-  run: ({ config: { values } }: Call) =>
-    withTransparencyLog(values, async ({ keys }) => {
-      process.stdout.write(`${keys.at(-1)?.line}\n`);
+  run: ({ config: { values }, options }: Call) =>
+    withKernel(values, async ({ kernel, logger }) => {
+      const keys = await keysOf(auditPorts(kernel, values, logger));
+      for (const { line } of options.all ? keys : keys.slice(-1)) process.stdout.write(`${line}\n`);
       return 0;
     }),
 };

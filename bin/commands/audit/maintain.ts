@@ -2,8 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   catchUpTransparencyLog,
+  checkLastEvent,
   compareLog,
   Difference,
+  openCheckpoint,
   parseCheckpoint,
   restartTransparencyLog,
   verifyTree,
@@ -25,8 +27,8 @@ export const rotate: CommandSpec = {
   run: ({ config: { values } }: Call) =>
     withTransparencyLog(values, async ({ ports, head, keys }) => {
       // Otherwise no checkpoint would be signed with both the key that auditors have and the next one.
-      if (head.key !== keys.at(-1)?.line)
-        throw new Failed('the last new key has not signed a checkpoint yet; wait a minute');
+      if (!openCheckpoint(head.checkpoint, keys.slice(-1)))
+        throw new Failed('the last new key has not signed a checkpoint that counts yet; wait a minute');
       await ports.store.nextKey();
       const { verifier } = await ports.signer(head.keyNumber + 1);
       process.stdout.write(`${verifier.line}\nsigns from the next checkpoint on\n`);
@@ -47,6 +49,10 @@ export const restart: CommandSpec = {
         const head = await ports.store.head();
         if (head?.checkpoint === undefined) throw new Failed('there is no transparency log to restart');
         let last: Position = 0n;
+        let isMatch = await checkLastEvent(ports).then(
+          () => true,
+          () => false,
+        );
         const log = ports.followStored({ prefixes: ports.prefixes, from: 'start', signal: stop });
         const entries = verifyTree(parseCheckpoint(head.checkpoint)!, ports.store.readTile);
         const onMatch = (position: Position) => {
@@ -55,7 +61,10 @@ export const restart: CommandSpec = {
         // The first difference ends the comparison.
         await compareLog(entries, log, { ...head, onMatch }).catch((error) => {
           if (!(error instanceof Difference)) throw error;
+          isMatch = false;
         });
+        if (isMatch)
+          throw new Failed('the event log contains all that the transparency log covers; nothing to restart');
         await restartTransparencyLog(ports, last);
         await catchUpTransparencyLog(ports, stop);
         process.stdout.write(`the transparency log continues after position ${last}\n`);

@@ -1,6 +1,12 @@
 /** `annals audit prove` and `annals audit consistency`: print proofs that can be checked without this installation. */
 import { Argument, InvalidArgumentError } from 'commander';
-import { consistencyProof, formatProof, nodeReader, proveEvent } from '../../../application/audit/index.js';
+import {
+  consistencyProof,
+  formatProof,
+  nodeReader,
+  parseCheckpoint,
+  proveEvent,
+} from '../../../application/audit/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
@@ -23,8 +29,8 @@ export const prove: CommandSpec = {
       const position = await positionOf(kernel, event);
       const proof = await proveEvent(ports.store, head.checkpoint, position);
       if (!proof) {
-        const later = position > head.position ? ' yet; events enter it within a minute' : '';
-        throw new Failed(`no event at position ${position} is in the transparency log${later}`);
+        const later = position > head.position ? '; events enter one within a minute' : '';
+        throw new Failed(`no event at position ${position} is in the newest checkpoint${later}`);
       }
       process.stdout.write(formatProof(proof));
       return 0;
@@ -54,7 +60,8 @@ export const consistency: CommandSpec = {
   reads: () => AUDIT_SETTINGS,
   run: ({ config: { values }, args: [old = '', newer] }: Call) =>
     withTransparencyLog(values, async ({ ports, head }) => {
-      const to = newer === undefined ? head.size : Number(newer);
+      const { size } = parseCheckpoint(head.checkpoint)!;
+      const to = newer === undefined ? size : Number(newer);
       if (to > head.size || Number(old) > to)
         throw new Failed(`the transparency log has ${head.size} entries; the older size must be at most the newer one`);
       const proof = await consistencyProof(Number(old), to, nodeReader(to, ports.store.readTile));

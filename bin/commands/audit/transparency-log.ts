@@ -5,6 +5,7 @@ import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import {
   type AuditPorts,
   catchUpTransparencyLog,
+  checkLastEvent,
   LogMismatchError,
   parseVerifier,
   publishedCheckpoint,
@@ -34,7 +35,11 @@ export const withTransparencyLog = (
 ): Promise<number> =>
   withKernel(values, async ({ kernel, logger }) => {
     const ports = auditPorts(kernel, values, logger);
-    await runAlone(kernel, (_, stop) => catchUpTransparencyLog(ports, stop)).catch((error) => {
+    const catchUp = async () => {
+      await checkLastEvent(ports);
+      await runAlone(kernel, (_, stop) => catchUpTransparencyLog(ports, stop));
+    };
+    await catchUp().catch((error) => {
       if (!(error instanceof LogMismatchError)) throw error;
       process.stderr.write(`annals: ${error.message}\n`);
     });
@@ -42,10 +47,16 @@ export const withTransparencyLog = (
     const checkpoint = head && publishedCheckpoint(head, ports.witnesses);
     if (!head || checkpoint === undefined)
       throw new Failed(`the transparency log has no ${cosigned(ports)}checkpoint yet; try again in a minute`);
-    const keys: Verifier[] = [];
-    for (let number = 1; number <= head.keyNumber; number++) keys.push((await ports.signer(number)).verifier);
-    return work({ kernel, ports, head: { ...head, checkpoint }, keys });
+    return work({ kernel, ports, head: { ...head, checkpoint }, keys: await keysOf(ports) });
   });
+
+/** All keys of the installation; the last is in force. */
+export async function keysOf({ store, signer }: AuditPorts): Promise<readonly Verifier[]> {
+  const { keyNumber = 1 } = (await store.head()) ?? {};
+  const keys: Verifier[] = [];
+  for (let number = 1; number <= keyNumber; number++) keys.push((await signer(number)).verifier);
+  return keys;
+}
 
 const cosigned = ({ witnesses }: AuditPorts) => (witnesses.length > 0 ? 'cosigned ' : '');
 

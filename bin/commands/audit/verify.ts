@@ -22,6 +22,7 @@ import {
   verifyProof,
   verifyReceipt,
   verifyTree,
+  withinLarger,
 } from '../../../application/audit/index.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
@@ -111,8 +112,9 @@ async function checkLog(
   await checkOlder(older, keys, checkpoint, readTile);
   const stop = new AbortController();
   const log = ports.followStored({ prefixes: ports.prefixes, from: 'start', signal: stop.signal });
+  const restarts = head.restarts.filter(({ index }) => index < checkpoint.size);
   const entries = withProgress(checkpoint, verifyTree(checkpoint, readTile));
-  const comparison = await compareLog(entries, log, head).finally(() => stop.abort());
+  const comparison = await compareLog(entries, log, { restarts }).finally(() => stop.abort());
   const firstRevision = async (stream: string) => {
     const found = await kernel.log.read(stream, { limit: 1 });
     return typeof found === 'string' ? found : (found[0]?.revision ?? 'missing');
@@ -129,16 +131,22 @@ async function checkLog(
 function open(text: string, keys: readonly Verifier[]): Checkpoint {
   const checkpoint = openCheckpoint(text, keys);
   if (checkpoint) return checkpoint;
+  const missing = keys.filter((key) => key.isWitness && !openCheckpoint(text, [...keys.filter(isLogKey), key]));
+  if (openCheckpoint(text, keys.filter(isLogKey)))
+    throw new Failed(`the checkpoint is not cosigned by ${missing.map(({ name }) => name).join(', ')}`);
   throw new Failed('the checkpoint is malformed or not signed with this key');
 }
+
+const isLogKey = ({ isWitness }: Verifier) => !isWitness;
 
 /** Rejects unless the tree extends that of an older checkpoint. */
 async function checkOlder(path: string | undefined, keys: readonly Verifier[], { size }: Checkpoint, read: ReadTile) {
   if (path === undefined) return;
-  const older = open(readText('--checkpoint', path), keys);
+  // Witnesses may have been added since.
+  const older = open(readText('--checkpoint', path), keys.filter(isLogKey));
   if (older.size > size)
     throw new Difference(`the log has ${size} entries, the older checkpoint ${older.size}`, undefined, undefined);
-  const root = await rootOf(older.size, nodeReader(older.size, read));
+  const root = await rootOf(older.size, nodeReader(older.size, withinLarger(size, read)));
   if (!root.equals(older.root))
     throw new Difference(`the log does not extend the older checkpoint of ${older.size} entries`, undefined, undefined);
 }

@@ -81,6 +81,45 @@ describe('witnesses of the transparency log', () => {
     expect(openCheckpoint((await published(log))!, [LOG_KEY, ...keysOf(0, 1)])?.size).to.equal(5);
   });
 
+  it('are asked again if they missed the newest checkpoint, and count only while they are configured', async () => {
+    const log = transparencyLog(3, witnesses);
+    fail(servers[2]!);
+    await log.catchUp();
+    servers[2]!.answer = undefined;
+    await log.catchUp();
+    expect(openCheckpoint((await published(log))!, [LOG_KEY, ...keysOf(0, 1, 2)])?.size).to.equal(4);
+    expect(servers[0]!.statuses).to.deep.equal([200]);
+    const head = await log.head();
+    const stranger = await startWitness('w.example/4');
+    servers.push(stranger);
+    const [first, second] = witnesses as [Witness, Witness];
+    expect(publishedCheckpoint(head, [createWitness(stranger.setting)!])).to.equal(undefined);
+    expect(publishedCheckpoint(head, [first, createWitness(stranger.setting)!])).to.equal(undefined);
+    expect(publishedCheckpoint({ cosigned: head.cosigned }, [first, first, second])).to.be.a('string');
+    expect(publishedCheckpoint({ cosigned: head.cosigned }, [first, first, createWitness(stranger.setting)!])).to.equal(
+      undefined,
+    );
+  });
+
+  it('see the old key and the new one together, however long they are away after a rotation', async () => {
+    const log = transparencyLog(3, witnesses);
+    await log.catchUp();
+    await log.store.nextKey();
+    for (const server of servers) fail(server);
+    for (let round = 0; round < 3; round++) {
+      log.events.push(eventNumber(log.events.length));
+      await log.catchUp();
+    }
+    for (const server of servers) server.answer = undefined;
+    await log.catchUp();
+    const next = createSigner('annals', Buffer.alloc(32, 2)).verifier;
+    for (const key of [LOG_KEY, next]) expect(openCheckpoint((await published(log))!, [key])?.size).to.equal(8);
+    log.events.push(eventNumber(log.events.length));
+    await log.catchUp();
+    expect(openCheckpoint((await published(log))!, [next])?.size).to.equal(9);
+    expect(openCheckpoint((await published(log))!, [LOG_KEY])).to.equal(undefined);
+  });
+
   it('refuse another history', async () => {
     const log = transparencyLog(300, witnesses);
     await log.catchUp();

@@ -84,7 +84,13 @@ function Readiness({ health: { ok, checks } }: { health: Health }) {
 }
 
 /** All ports of a node listen on the same host, which this page has reached by the name in its address. */
-const reachable = (url: string) => `${location.protocol}//${location.hostname}:${new URL(url).port || '80'}`;
+function reachable(url: string): string {
+  const { hostname, port } = new URL(url);
+  return LISTENING.test(hostname) ? `${location.protocol}//${location.hostname}:${port || '80'}` : url;
+}
+
+/** Addresses that a service listens on, by which other machines do not reach it. */
+const LISTENING = /^(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/;
 
 /** Nodes are known from their connections, and from the leases that they hold. */
 function Services({ node: { node, nodes, services }, leases }: { node: NodeDescription; leases: readonly Lease[] }) {
