@@ -1,5 +1,5 @@
 /** Backups that a server makes by itself. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -63,9 +63,26 @@ describe('a scheduled backup', function () {
   });
 
   it('that fails is logged with its reason', async () => {
-    const inside = join(dataDir, 'backups');
-    const server = await startServer(dataDir, ['rooms', '--backup-directory', inside]);
+    const file = join(temporary.path, 'file');
+    writeFileSync(file, '');
+    const server = await startServer(dataDir, ['rooms', '--backup-directory', join(file, 'backups')]);
     servers.push(server);
-    await eventually(() => server.lines.some((line) => line.includes('is inside the data directory')));
+    await eventually(() =>
+      server.lines.some((line) => /scheduled backup failed/.test(line) && line.includes('ENOTDIR')),
+    );
+    const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
+    expect(metrics).to.match(/^annals_errors_logged_total [1-9]/m);
+  });
+
+  it('must be outside of the data directory', async () => {
+    const { code, stderr } = await run([
+      'serve',
+      '--data-dir',
+      dataDir,
+      '--backup-directory',
+      join(dataDir, 'backups'),
+    ]);
+    expect(code).to.equal(2);
+    expect(stderr).to.include('backup.directory must be outside of the data directory');
   });
 });
