@@ -1,7 +1,7 @@
 /** The messages of a channel, conversation or thread: scrolls, loads pages, jumps, and marks as read. */
 import { useComputed } from '@preact/signals';
 import { ArrowDown } from 'lucide-preact';
-import type { ComponentChildren } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isTemporary, messageOf } from '../../shared/api/http.js';
 import { AnchoredList, type ListControl } from '../../shared/components/anchored-list.js';
@@ -99,7 +99,6 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     if (hasNewer) await timelines.loadNewest(key);
     requestAnimationFrame(() => control.current?.scrollToEnd());
   }
-  const rowView = useRowViews();
   const latestToEnd = useRef(toEnd);
   latestToEnd.current = toEnd;
 
@@ -119,7 +118,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
         estimate={(index) => estimateOf(rows[index])}
         head={head}
         followsEnd={!hasNewer}
-        row={(index) => rowView(rows[index])}
+        row={(index) => <RowView row={rows[index]} />}
         onReady={(ready) => {
           control.current = ready;
           onReady({ ...ready, scrollToEnd: () => void latestToEnd.current() });
@@ -154,39 +153,48 @@ function OlderFailed({ error, timelineKey }: { error: unknown; timelineKey: stri
   );
 }
 
-/** Views of rows that stay as they are, so that they are not compared again with each scroll or message. */
-function useRowViews(): (row: Row | undefined) => ComponentChildren {
-  const views = useRef(new WeakMap<object, { readonly row: Row; readonly view: ComponentChildren }>()).current;
-  return (row) => {
-    if (!row || row.kind === 'day' || row.kind === 'new') return row && <RowView row={row} />;
-    const content = row.kind === 'message' ? row.message : row.outgoing;
-    const known = views.get(content);
-    if (known && 'isFirst' in known.row && known.row.isFirst === row.isFirst) return known.view;
-    const view = <RowView row={row} />;
-    views.set(content, { row, view });
-    return view;
-  };
+interface RowProps {
+  readonly row: Row | undefined;
 }
 
-function RowView({ row }: { row: Row }) {
-  switch (row.kind) {
-    case 'day':
-      return (
-        <div class="day-line">
-          <span>{dayTitle(row.at)}</span>
-        </div>
-      );
-    case 'new':
-      return (
-        <div class="new-line">
-          <span>{texts.newLine}</span>
-        </div>
-      );
-    case 'outgoing':
-      return <OutgoingRow outgoing={row.outgoing} isFirst={row.isFirst} />;
-    default:
-      return <MessageRow message={row.message} isFirst={row.isFirst} />;
+/**
+ * Renders a row again only if it changes, not with each scroll or message. No cache of elements: an element that is used again
+ * keeps the tree in which it was first rendered, and with it everything that has been in view.
+ */
+class RowView extends Component<RowProps> {
+  override shouldComponentUpdate({ row }: RowProps): boolean {
+    return !isSame(row, this.props.row);
   }
+
+  override render({ row }: RowProps): ComponentChildren {
+    switch (row?.kind) {
+      case 'day':
+        return (
+          <div class="day-line">
+            <span>{dayTitle(row.at)}</span>
+          </div>
+        );
+      case 'new':
+        return (
+          <div class="new-line">
+            <span>{texts.newLine}</span>
+          </div>
+        );
+      case 'outgoing':
+        return <OutgoingRow outgoing={row.outgoing} isFirst={row.isFirst} />;
+      case 'message':
+        return <MessageRow message={row.message} isFirst={row.isFirst} />;
+      default:
+        return null;
+    }
+  }
+}
+
+/** Rows are made anew with each change of the timeline; their messages are not. */
+function isSame(a: Row | undefined, b: Row | undefined): boolean {
+  if (a?.kind === 'message') return b?.kind === a.kind && a.message === b.message && a.isFirst === b.isFirst;
+  if (a?.kind === 'outgoing') return b?.kind === a.kind && a.outgoing === b.outgoing && a.isFirst === b.isFirst;
+  return a?.kind === b?.kind && a?.key === b?.key;
 }
 
 function estimateOf(row: Row | undefined): number {
