@@ -87,6 +87,26 @@ describe('messages in the chat page', function () {
     );
   });
 
+  it('are freed when they are out of view, however far the reader scrolls', async () => {
+    const id = await channel('long');
+    const COUNT = 400;
+    for (let lane = 0; lane < COUNT; lane += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, n) => post(bob, id, `message ${lane + n}`)));
+    const page = await enter(ada, `channels/${id}`);
+    await page.locator('.message').last().waitFor();
+    const session = await page.context().newCDPSession(page);
+    const nodes = async () => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Memory.getDOMCounters')).nodes;
+    };
+    const before = await nodes();
+    const intro = page.locator('.timeline-intro');
+    const scrollBy = (px: number) => page.evaluate(`document.querySelector('.place .messages').scrollBy(0, ${px})`);
+    while (!(await intro.isVisible())) await scrollBy(-600);
+    await scrollBy(1_000_000);
+    await eventually(async () => (await nodes()) < 2 * before);
+  });
+
   it('get a new line with Enter on a phone, also while they are edited', async () => {
     const id = await channel('phones');
     await post(ada, id, 'One line');
