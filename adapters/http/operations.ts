@@ -1,7 +1,7 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
 import type { Metrics } from '../platform/observability/metrics.js';
 import { equalsSecret } from './hardening/constant-time.js';
-import { isLocalHost, isSameOrigin } from './hardening/cross-site-guard.js';
+import { isLocalHost, isProxied, isSameOrigin } from './hardening/cross-site-guard.js';
 import type { NodeStatus } from './node-status.js';
 import { isLoopback } from './server/client-network.js';
 import { openapiRoute } from './server/openapi.js';
@@ -120,8 +120,7 @@ function admitWith({ host, token }: OperationsAccess) {
   const isToken = equalsSecret(token);
   return ({ bearer, address, headers }: Request): undefined | Problem => {
     if (bearer !== undefined && isToken(bearer)) return undefined;
-    const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
-    if (!isLoopback(address) || forwarded !== undefined) return DENIED;
+    if (!isLoopback(address) || isProxied(headers)) return DENIED;
     if (!isLocalHost(headers.host, host)) return FOREIGN_HOST;
     return headers.origin === undefined || isSameOrigin(headers, undefined) ? undefined : FOREIGN_ORIGIN;
   };

@@ -87,7 +87,9 @@ export function parseNote(note: string): Note | undefined {
   const lines = note.slice(end + 2, -1).split('\n');
   const signatures = lines.flatMap((line) => {
     const [, name, encoded] = SIGNATURE.exec(line) ?? [];
-    return name === undefined || encoded === undefined ? [] : [{ name, bytes: Buffer.from(encoded, 'base64') }];
+    const bytes = Buffer.from(encoded ?? '', 'base64');
+    // Others refuse the whole note for one signature that is not encoded as the format has it.
+    return name === undefined || bytes.toString('base64') !== encoded ? [] : [{ name, bytes }];
   });
   if (signatures.length !== lines.length || lines.length > MAX_SIGNATURES) return undefined;
   return { text: note.slice(0, end + 1), signatures };

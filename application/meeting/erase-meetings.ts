@@ -48,6 +48,14 @@ const readableMeetingIds = ({ isOpen, meetingId, readable }: RoomState): readonl
   return isOpen ? [...ended, meetingId] : ended;
 };
 
+/** Positions of the erasures of a room that its stream still has. */
+export async function erasuresOf({ log }: Pick<ErasurePorts, 'log'>, roomId: string): Promise<readonly Position[]> {
+  const positions: Position[] = [];
+  for await (const page of readForward(log, roomStream(roomId)))
+    positions.push(...page.filter(({ type }) => type === 'MeetingErased').map(({ position }) => position));
+  return positions;
+}
+
 /** Erases every ended meeting of a room, without a running node if need be. Returns the position of each erasure. */
 export const createEraseMeetings =
   (ports: ErasurePorts) =>

@@ -6,7 +6,7 @@ import { ConfigError } from '../../adapters/platform/config/config-error.js';
 import { rosterAggregate } from '../../application/chat/aggregates.js';
 import { createEraseUser } from '../../application/chat/people/erase-user.js';
 import { asEvent, readForward } from '../../application/command/index.js';
-import { createEraseMeetings } from '../../application/meeting/erase-meetings.js';
+import { createEraseMeetings, erasuresOf } from '../../application/meeting/erase-meetings.js';
 import type { Position } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
@@ -112,7 +112,9 @@ export const eraseMeeting: CommandSpec = {
       process.stdout.write(`${count} ${count === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
       if (directory !== undefined) {
         const { writeReceipts } = await import('./audit/receipts.js');
-        await writeReceipts({ kernel, logger }, values, directory, erased);
+        // Also for those of an earlier run, whose receipts may be missing.
+        const earlier = await erasuresOf(kernel, roomId);
+        await writeReceipts({ kernel, logger }, values, directory, [...new Set([...earlier, ...erased])]);
       }
       return 0;
     });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { isLocked } from '@annals/engines';
 import type { Logger } from '../../application/ports/index.js';
 import type { runPeriodically } from '../../application/subscription/index.js';
 import type { AnnalsValues } from '../settings.js';
@@ -30,9 +31,13 @@ const entriesOf = (directory: string, name: RegExp): readonly string[] =>
     .filter((each) => name.test(each))
     .sort();
 
+/** Scheduled backups of a directory, oldest first, without those whose names are of a time to come: of a wrong clock. */
+const backupsIn = (directory: string): readonly string[] =>
+  entriesOf(directory, NAME).filter((name) => name <= backupName(Date.now()));
+
 /** Unix ms of the newest scheduled backup in a directory; undefined without one. */
 export function newestBackup(directory: string): number | undefined {
-  const [, hour, minute, second] = NAME.exec(entriesOf(directory, NAME).at(-1) ?? '') ?? [];
+  const [, hour, minute, second] = NAME.exec(backupsIn(directory).at(-1) ?? '') ?? [];
   return hour === undefined ? undefined : Date.parse(`${hour}:${minute}:${second}Z`);
 }
 
@@ -52,14 +57,13 @@ export function scheduledBackups(
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
         const now = Date.now();
-        // Also due if the clock was set back by more than that.
-        if (Math.abs(now - (newestBackup(directory) ?? 0)) < values['backup.everyHours'] * HOUR_MS) return;
-        // Of backups that were killed.
-        for (const left of entriesOf(directory, UNFINISHED)) remove(left);
+        if (now - (newestBackup(directory) ?? 0) < values['backup.everyHours'] * HOUR_MS) return;
+        // Of backups that were killed; one that still runs holds a lock.
+        for (const left of entriesOf(directory, UNFINISHED)) if (!isLocked(join(directory, left))) remove(left);
         const name = backupName(now);
         await backUp(join(directory, name), values, signal);
         logger.info({ backup: join(directory, name) }, 'backup made');
-        for (const old of entriesOf(directory, NAME).slice(0, -values['backup.keep'])) remove(old);
+        for (const old of backupsIn(directory).slice(0, -values['backup.keep'])) remove(old);
       } catch (err) {
         if (!signal.aborted) logger.error({ err, directory }, 'scheduled backup failed; trying again in ten minutes');
       }

@@ -73,9 +73,18 @@ export function isSameOrigin(headers: GuardedRequest['headers'], appUrl: string 
   return host !== undefined && hostOfOrigin(origin) === host;
 }
 
-/** Whether a proxy on this machine says that it asks for another one. */
-const isForwarded = ({ 'x-forwarded-for': addresses }: GuardedRequest['headers']) =>
-  addresses?.split(',').some((address) => !isLoopback(address.trim()));
+/** Headers by which proxies name the client, or the host that it asked for. */
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip'] as const;
+
+/** Whether a proxy has passed a request on. One that adds no header cannot be recognised. */
+export const isProxied = (headers: GuardedRequest['headers']): boolean =>
+  FORWARDING.some((name) => headers[name] !== undefined);
+
+/** Whether a proxy has passed on a request of another machine. */
+const isForwarded = (headers: GuardedRequest['headers']) =>
+  FORWARDING.some((name) =>
+    headers[name]?.split(',').some((each) => !isLocalName(hostNameOf(each.trim())) && !isLoopback(each.trim())),
+  );
 
 /** Whether a `Host` can only mean this machine, or is the configured one. */
 export function isLocalHost(host: string | undefined, configured: string): boolean {

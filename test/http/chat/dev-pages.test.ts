@@ -38,6 +38,12 @@ describe('development sign-in', function () {
       expect(await signIn({ host, origin: `http://${host}` }), host).to.include({ status: 403 });
     for (const addresses of ['203.0.113.9', '127.0.0.1, 203.0.113.9'])
       expect(await signIn({ 'x-forwarded-for': addresses }), addresses).to.include({ status: 403 });
+    const proxied: readonly Headers[] = [
+      { 'x-real-ip': '203.0.113.9' },
+      { forwarded: 'for=203.0.113.9' },
+      { 'x-forwarded-host': 'chat.example' },
+    ];
+    for (const headers of proxied) expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 403 });
     const local: readonly Headers[] = [
       { 'x-forwarded-for': '127.0.0.1' },
       {},

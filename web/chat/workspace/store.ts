@@ -39,6 +39,9 @@ interface StoreDeps {
   readonly onUnauthorized: () => Promise<boolean>;
 }
 
+/** Time without an event stream, as behind a proxy that holds it back, after which the page is loaded without it. */
+const PATIENCE_MS = 2000;
+
 export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store {
   const state = signal(initialState);
   const connection = signal<Connection>('connecting');
@@ -50,6 +53,8 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
   let reads = 0;
   /** Whether the event stream has been open: what was read before may lack what happened until then. */
   let wasConnected = false;
+  /** Of the last load; an earlier one must not replace what a later one has read. */
+  let loading = new AbortController();
 
   const store: Store = {
     state,
@@ -97,8 +102,11 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
   }
 
   async function load() {
+    loading.abort();
+    loading = new AbortController();
+    const { signal: aborted } = loading;
     failure.value = undefined;
-    const get = <Answer>(path: string) => http.json<Answer>('GET', path);
+    const get = <Answer>(path: string) => http.json<Answer>('GET', path, { signal: aborted });
     const reading = Promise.all([
       get<{ users: readonly User[] }>('users'),
       get<{ channels: readonly Channel[] }>('channels'),
@@ -118,11 +126,12 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
       }));
       isLoaded.value = true;
     } catch (error) {
-      failure.value = error;
+      if (!aborted.aborted) failure.value = error;
     }
   }
 
   function start() {
+    const patience = setTimeout(() => !wasConnected && !isLoaded.peek() && void load(), PATIENCE_MS);
     const stream = openEventStream({
       url: () => 'events',
       headers: () => ({ ...headers(), Accept: 'text/event-stream' }),
@@ -133,7 +142,10 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
       },
       onUnauthorized,
     });
-    return () => stream.close();
+    return () => {
+      clearTimeout(patience);
+      stream.close();
+    };
   }
 
   return store;
