@@ -1,5 +1,5 @@
 /** Copies a data directory as a whole, for `annals backup` and `annals restore`: the copy is complete or absent. */
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import {
   type CopySource,
@@ -57,9 +57,11 @@ export async function copyDataDirectory(
   );
   try {
     const { bytes, isBehindRows } = await copy(from, unfinished, open);
-    // The engines of the test need the lock.
+    const copied = identityOf(unfinished);
+    // The engines of the test need the lock. They would make new stores if the copy had been removed.
     lock.release();
     await testCopy(unfinished, values, isBehindRows);
+    if (identityOf(unfinished) !== copied) throw new Failed(`${unfinished} was removed meanwhile; try again`);
     flushDirectory(unfinished);
     place(unfinished);
     flushDirectory(dirname(to));
@@ -73,6 +75,12 @@ export async function copyDataDirectory(
   } finally {
     unwatch();
   }
+}
+
+/** Differs for a directory that was removed and made again. */
+function identityOf(dataDir: string): string {
+  const { ino, birthtimeMs } = statSync(join(dataDir, 'eventstore'));
+  return `${ino} ${birthtimeMs}`;
 }
 
 /** Whether a path is the directory or inside it. */

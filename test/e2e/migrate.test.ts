@@ -223,6 +223,10 @@ describe('annals migrate', function () {
     const env = { MIGRATE_TO_EVENT_STORE: target.eventStoreUrl, MIGRATE_TO_MONGO: target.mongoUrl };
     const again = await run(['migrate', '--data-dir', directory.path], '', { env });
     expect(succeeded(again)).to.include('these servers have everything already');
+    const other = await startServers();
+    const elsewhere = await run(migration({ ...target, mongoUrl: other.mongoUrl }));
+    expect(failed(elsewhere)).to.include('complete, but to another MongoDB');
+    await other.stop();
   });
 
   it('serves the same from the servers: history, positions, times, pages, files', async () => {

@@ -73,7 +73,10 @@ export async function claimTarget(migration: Migration): Promise<'claimed' | 'co
   if (textIn(first.data, 'installation') !== installation) throw new Failed(`the EventStoreDB ${ANOTHER}`);
   const other = await migration.to.keys.collection<KeyRow>(KEYS).findOne({ _id: INSTALLATION });
   if (other && createdAt(other) !== installation) throw new Failed(`the MongoDB ${ANOTHER}`);
+  // The keys are copied first.
+  if (!other && !(await isEmptyMongo(migration.to))) throw new Failed(`the MongoDB ${NOT_EMPTY}`);
   if (last?.type !== COMPLETED) return 'claimed';
+  if (!other) throw new Failed('the migration is complete, but to another MongoDB: this one is empty');
   if (textIn(last.data, 'position') === String(await readHeadPosition(source))) return 'complete';
   throw new Failed(
     'the migration is complete, but the data directory was written to since; what was written is not in the servers',
