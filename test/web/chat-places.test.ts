@@ -61,6 +61,7 @@ describe('places of the chat page', function () {
     const start = await channel('keys');
     const [adas, bobs] = [await enter(ada, `channels/${start}`), await enter(bob, `channels/${start}`)];
     await adas.keyboard.press('Control+k');
+    await adas.getByRole('combobox').and(adas.locator(':focus')).waitFor();
     await adas.keyboard.type('bo');
     await accessible(adas);
     await adas.keyboard.press('Enter');
