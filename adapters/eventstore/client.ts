@@ -132,6 +132,7 @@ export class FastClient extends EventStoreDBClient {
     return passDecoded(super.readStream.call(this.withFastReads(), stream, options, readable));
   }
 
+  /** Version that the server says it has, for example `23.10.6.0`. */
   async serverVersion(): Promise<string> {
     return (await this.capabilities).serverVersion;
   }

@@ -37,7 +37,6 @@ export {
   type TileId,
   tilePath,
   tilesOf,
-  withinLarger,
 } from './tiles.js';
 export {
   type AuditPorts,

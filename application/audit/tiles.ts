@@ -67,7 +67,10 @@ export class MissingTileError extends Error {
   }
 }
 
-/** Reads nodes of the tree of `size` leaves from its tiles. Each tile is read once. Rejects with `MissingTileError`. */
+/**
+ * Reads nodes of the tree of `size` leaves, and of every smaller one, from its tiles. Each tile is read once. Rejects with
+ * `MissingTileError`.
+ */
 export function nodeReader(size: number, read: ReadTile): ReadNode {
   const tiles = new Map<string, Promise<readonly Buffer[]>>();
   const load = async (tile: TileId, width: number) => {
@@ -87,12 +90,6 @@ export function nodeReader(size: number, read: ReadTile): ReadNode {
     return perfectRoot(hashes.slice(first % TILE_WIDTH, (first % TILE_WIDTH) + count));
   };
 }
-
-/** Reads tiles of a smaller tree from those of the tree of `size` leaves, as an export of the larger one contains them. */
-export const withinLarger =
-  (size: number, read: ReadTile): ReadTile =>
-  (tile) =>
-    read(tile, Math.min(TILE_WIDTH, levelWidth(tile.level, size) - tile.index * TILE_WIDTH));
 
 export const splitHashes = (bytes: Buffer): readonly Buffer[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, index) =>

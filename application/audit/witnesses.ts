@@ -18,6 +18,9 @@ export interface Witness {
   readonly addCheckpoint: (request: string, signal: AbortSignal) => Promise<string | number>;
 }
 
+/** Signatures looked at under the name of a witness, which may have keys of other types too. */
+const MAX_LINES = 8;
+
 interface WitnessPorts {
   readonly store: TreeStore;
   readonly witnesses: readonly Witness[];
@@ -87,11 +90,12 @@ async function cosignatureOf(
   if (typeof answer === 'number' && answer <= size) answer = await submit(answer);
   if (typeof answer === 'number')
     throw new Error(`it has cosigned another log of ${answer} entries under this name; this one has ${size}`);
-  const lines = answer.split('\n').map((line) => `${line}\n`);
-  const cosignature = lines.find((line) => {
-    const note = parseNote(`${checkpoint}${line}`);
+  // Of other witnesses there may be any number.
+  const lines = answer.split('\n').filter((line) => line.startsWith(`— ${verifier.name} `));
+  const cosignature = lines.slice(0, MAX_LINES).find((line) => {
+    const note = parseNote(`${checkpoint}${line}\n`);
     return note && verifiedBy(note, [verifier]).length > 0;
   });
   if (cosignature === undefined) throw new Error('the response contains no valid cosignature of its key');
-  return cosignature;
+  return `${cosignature}\n`;
 }

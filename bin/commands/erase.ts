@@ -114,7 +114,7 @@ export const eraseMeeting: CommandSpec = {
         const { writeReceipts } = await import('./audit/receipts.js');
         // Also for those of an earlier run, whose receipts may be missing.
         const earlier = await erasuresOf(kernel, roomId);
-        await writeReceipts({ kernel, logger }, values, directory, [...new Set([...earlier, ...erased])]);
+        await writeReceipts({ kernel, logger }, values, directory, [...new Set([...erased, ...earlier])]);
       }
       return 0;
     });

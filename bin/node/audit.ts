@@ -33,7 +33,11 @@ export function auditPorts(
     prefixes: serviceNames.map((name) => `${name}.`),
     witnesses: values['audit.witnesses'].map((setting) => {
       const witness = createWitness(setting);
-      if (!witness) throw new ConfigError('audit.witnesses', 'must list addresses, each with the key of its witness');
+      if (!witness)
+        throw new ConfigError(
+          'audit.witnesses',
+          'has an address or a key that is not valid: the key must be copied whole',
+        );
       return witness;
     }),
     logger,

@@ -1,10 +1,11 @@
 /** Backups that a server makes by itself. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockDirectory } from '@annals/engines';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { backupName, scheduledBackups } from '../../bin/node/scheduled-backups.js';
+import { backupName, newestBackup, scheduledBackups } from '../../bin/node/scheduled-backups.js';
 import { call, createRoom } from '../support/room-client.js';
 import { run, type Server, startServer } from '../support/server-process.js';
 
@@ -17,6 +18,8 @@ describe('a scheduled backup', function () {
   const dataDir = join(temporary.path, 'data');
   const old = ['annals-2020-01-01T00-00-00Z', 'annals-2021-01-01T00-00-00Z'] as const;
   const killed = 'annals-2022-01-01T00-00-00Z.unfinished';
+  const running = 'annals-2023-01-01T00-00-00Z.unfinished';
+  const future = 'annals-2199-01-01T00-00-00Z';
   const servers: Server[] = [];
   after(async () => {
     for (const each of servers) await each.stop('SIGKILL');
@@ -24,12 +27,19 @@ describe('a scheduled backup', function () {
   });
 
   it('is made beside the server and can be started; the oldest one and what a killed one left are removed', async () => {
-    for (const name of [...old, killed, 'of somebody else']) mkdirSync(join(directory, name), { recursive: true });
+    for (const name of [...old, killed, running, future, 'of somebody else'])
+      mkdirSync(join(directory, name), { recursive: true });
+    const { release } = lockDirectory(join(directory, running));
     const server = await startServer(dataDir, ['rooms', '--backup-directory', directory, '--backup-keep', '2']);
     servers.push(server);
     await eventually(() => !readdirSync(directory).includes(old[0]));
-    const [newest = '', ...others] = readdirSync(directory).filter((name) => !old.includes(name as never));
+    const present = readdirSync(directory).filter((name) => !old.includes(name as never));
+    // One that another process makes, and the name of a wrong clock: left alone, and neither newest nor counted.
+    expect(present).to.include.members([running, future]);
+    const [newest = '', ...others] = present.filter((name) => name !== running && name !== future);
     expect(others).to.deep.equal(['of somebody else']);
+    expect(newestBackup(directory)).to.be.closeTo(Date.now(), HOUR_MS);
+    release();
     expect(readdirSync(directory)).to.include(old[1]);
     expect(Date.now() - Date.parse(newest.replace(/^annals-(.*T..)-(..)-(..)Z$/, '$1:$2:$3Z'))).to.be.below(HOUR_MS);
     await server.stop();

@@ -47,7 +47,8 @@ export function createCsrfGuard({ appUrl, origins = [] }: CsrfGuardOptions): Gua
 
 /**
  * For services without sign-in: rejects a `Host` other than this machine, the listening address and `appUrl`, as any DNS
- * name can point here; requests of other machines that a proxy forwards as of this one; an `Origin` neither of this machine nor listed (`*` allows all); and embedded resources.
+ * name can point here; requests of other machines that a proxy passes on as of this one; an `Origin` neither of this
+ * machine nor listed (`*` allows all); and embedded resources.
  */
 export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions): Guard {
   const isConfigured = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);

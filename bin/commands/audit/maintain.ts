@@ -5,6 +5,7 @@ import {
   checkLastEvent,
   compareLog,
   Difference,
+  LogMismatchError,
   openCheckpoint,
   parseCheckpoint,
   restartTransparencyLog,
@@ -49,10 +50,11 @@ export const restart: CommandSpec = {
         const head = await ports.store.head();
         if (head?.checkpoint === undefined) throw new Failed('there is no transparency log to restart');
         let last: Position = 0n;
-        let isMatch = await checkLastEvent(ports).then(
-          () => true,
-          () => false,
-        );
+        let isMatch = true;
+        await checkLastEvent(ports).catch((error) => {
+          if (!(error instanceof LogMismatchError)) throw error;
+          isMatch = false;
+        });
         const log = ports.followStored({ prefixes: ports.prefixes, from: 'start', signal: stop });
         const entries = verifyTree(parseCheckpoint(head.checkpoint)!, ports.store.readTile);
         const onMatch = (position: Position) => {

@@ -49,8 +49,11 @@ export async function writeReceipts(
   const ports = auditPorts(kernel, values, logger);
   for (const position of positions) {
     const { event } = await ports.eventAt(position);
+    if (!event)
+      throw new Failed(
+        `the log does not have the event at ${position} as it was first stored, as after "annals migrate"`,
+      );
     const { proof, keyNumber } = await waitForProof(kernel, ports, position);
-    if (!event) throw new Failed('the event of the erasure is not in the log; run "annals audit verify"');
     const data = String(event.data);
     const subject = erasedSubject(event.type, JSON.parse(data));
     if (subject === undefined) throw new Error(`${event.type} is no erasure`);

@@ -45,8 +45,7 @@ export const withTransparencyLog = (
     });
     const head = await ports.store.head();
     const checkpoint = head && publishedCheckpoint(head, ports.witnesses);
-    if (!head || checkpoint === undefined)
-      throw new Failed(`the transparency log has no ${cosigned(ports)}checkpoint yet; try again in a minute`);
+    if (!head || checkpoint === undefined) throw new Failed(ports.witnesses.length > 0 ? NONE_COSIGNED : NONE_SIGNED);
     return work({ kernel, ports, head: { ...head, checkpoint }, keys: await keysOf(ports) });
   });
 
@@ -58,7 +57,9 @@ export async function keysOf({ store, signer }: AuditPorts): Promise<readonly Ve
   return keys;
 }
 
-const cosigned = ({ witnesses }: AuditPorts) => (witnesses.length > 0 ? 'cosigned ' : '');
+const NONE_SIGNED = 'the transparency log has no checkpoint yet; try again in a minute';
+const NONE_COSIGNED =
+  'witnesses have not cosigned a checkpoint yet; have they got the key that "annals audit key" prints? See the log of the server';
 
 /** Runs a task under the lease of the transparency log; resolves with false if a server holds it. */
 export const runAlone = async ({ leases }: Kernel, task: LeaderTask): Promise<boolean> =>

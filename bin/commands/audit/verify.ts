@@ -22,7 +22,6 @@ import {
   verifyProof,
   verifyReceipt,
   verifyTree,
-  withinLarger,
 } from '../../../application/audit/index.js';
 import { AUDIT_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
@@ -131,10 +130,10 @@ async function checkLog(
 function open(text: string, keys: readonly Verifier[]): Checkpoint {
   const checkpoint = openCheckpoint(text, keys);
   if (checkpoint) return checkpoint;
-  const missing = keys.filter((key) => key.isWitness && !openCheckpoint(text, [...keys.filter(isLogKey), key]));
-  if (openCheckpoint(text, keys.filter(isLogKey)))
-    throw new Failed(`the checkpoint is not cosigned by ${missing.map(({ name }) => name).join(', ')}`);
-  throw new Failed('the checkpoint is malformed or not signed with this key');
+  const logKeys = keys.filter(isLogKey);
+  if (!openCheckpoint(text, logKeys)) throw new Failed('the checkpoint is malformed or not signed with this key');
+  const missing = keys.filter((key) => key.isWitness && !openCheckpoint(text, [...logKeys, key]));
+  throw new Failed(`the checkpoint is not cosigned by ${missing.map(({ name }) => name).join(', ')}`);
 }
 
 const isLogKey = ({ isWitness }: Verifier) => !isWitness;
@@ -146,7 +145,7 @@ async function checkOlder(path: string | undefined, keys: readonly Verifier[], {
   const older = open(readText('--checkpoint', path), keys.filter(isLogKey));
   if (older.size > size)
     throw new Difference(`the log has ${size} entries, the older checkpoint ${older.size}`, undefined, undefined);
-  const root = await rootOf(older.size, nodeReader(older.size, withinLarger(size, read)));
+  const root = await rootOf(older.size, nodeReader(size, read));
   if (!root.equals(older.root))
     throw new Difference(`the log does not extend the older checkpoint of ${older.size} entries`, undefined, undefined);
 }

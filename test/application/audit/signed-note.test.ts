@@ -88,6 +88,8 @@ describe('a checkpoint', () => {
   it('is not parsed if it is malformed', () => {
     const text = signCheckpoint(checkpoint, [signer]);
     expect(parseCheckpoint(text)).to.not.equal(undefined);
+    const unpadded = `${text}— witness.example ${Buffer.alloc(76).toString('base64').replace(/=+$/, '')}\n`;
+    expect(parseCheckpoint(unpadded)).to.equal(undefined);
     for (const malformed of [text.replace('17', '017'), text.replace('17', '-1'), text.replace('Bwc=', 'Bwc'), ''])
       expect(parseCheckpoint(malformed), malformed).to.equal(undefined);
   });

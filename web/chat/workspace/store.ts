@@ -131,7 +131,9 @@ export function createStore({ http, headers, onUnauthorized }: StoreDeps): Store
   }
 
   function start() {
-    const patience = setTimeout(() => !wasConnected && !isLoaded.peek() && void load(), PATIENCE_MS);
+    const patience = setTimeout(() => {
+      if (!wasConnected && !isLoaded.peek()) void load();
+    }, PATIENCE_MS);
     const stream = openEventStream({
       url: () => 'events',
       headers: () => ({ ...headers(), Accept: 'text/event-stream' }),

@@ -16,7 +16,7 @@ export const state = signal<State>('loading');
 export const failure = signal<unknown>(undefined);
 export const hasMore = signal(false);
 export const isLoadingMore = signal(false);
-/** Records that were in the results after the first page; facets of fields say of how many they are. */
+/** Where the next page starts. */
 let cursor: string | undefined;
 /** Query whose records are shown. */
 let shownQuery: string | undefined;
@@ -55,7 +55,9 @@ export async function runQuery(selection: Selection, order: Order, query: string
     batch(() => {
       state.value = 'failed';
       failure.value = error;
-      if (!isShown(query)) entries.value = [];
+      if (isShown(query)) return;
+      shownQuery = undefined;
+      entries.value = [];
     });
     return undefined;
   }
