@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  checkLastEvent,
   type Difference,
   decodeBundle,
   LogMismatchError,
@@ -99,6 +100,11 @@ describe('a transparency log', () => {
   });
 
   it('is not continued over a log that lacks its last event, until that is recorded', async () => {
+    const refused = transparencyLog(300);
+    await refused.catchUp();
+    const eventAt = async () => ({ head: 10n ** 9n, isRefused: true });
+    const missing = await checkLastEvent({ ...refused.ports, eventAt }).catch((error) => error);
+    expect(missing).to.be.instanceOf(LogMismatchError);
     for (const regrown of [[], [eventNumber(299, 'b')], [eventNumber(299, 'b'), eventNumber(300, 'b')]]) {
       const log = transparencyLog(300);
       await log.catchUp();
