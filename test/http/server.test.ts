@@ -1,6 +1,7 @@
 /** An HTTP server: listening, protocol errors and shutdown. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Sink } from '../../adapters/realtime/relay/sink.js';
 import { sendBytes } from '../support/http-spec.js';
@@ -130,6 +131,18 @@ describe('HTTP server', () => {
       .to.match(/^HTTP\/1.1 200 /)
       .and.include('Connection: close');
     await once(socket, 'close');
+    await closed;
+  });
+
+  it('answers the first request of a connection that was opened just before it was closed', async () => {
+    const toys = await serveToys([echo({ method: 'GET', path: '/', handle: () => ({ status: 200, body: {} }) })]);
+    const socket = connect(toys.port, '127.0.0.1');
+    await once(socket, 'connect');
+    const closed = toys.close();
+    await delay(100);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answer = String((await once(socket, 'data'))[0]);
+    expect(answer).to.include('200 OK').and.include('Connection: close');
     await closed;
   });
 

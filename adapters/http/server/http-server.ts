@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { yieldToEventLoop } from '../../../application/concurrency/index.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import type { Span, Tracer } from '../../platform/observability/tracing.js';
 import { formatUrl } from '../../platform/process/format-url.js';
@@ -58,6 +59,8 @@ export interface Listening {
 const GRACE_MS = 7_000;
 /** How long connections go on after `close`, so that those in use end with a response and not between two requests. */
 const DRAIN_MS = 500;
+/** Node accepts one connection per turn of its event loop. */
+const ACCEPT_TURNS = 32;
 
 /** Starts listening. Rejects if the address is in use or not of this machine. */
 export async function listen(
@@ -147,15 +150,21 @@ export async function listen(
       if (sockets.size > silent.size) await delay(DRAIN_MS);
       ending = true;
       for (const sink of streams) sink.end('resume');
-      for (const socket of silent) socket.destroy();
+      // Closing the port resets connections that are not accepted yet.
+      for (let turn = 0; turn < ACCEPT_TURNS; turn++) await yieldToEventLoop();
       await new Promise<void>((resolve) => {
         // Connections that become idle later would stay open for their keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
+        // The request of a new connection may be on its way.
+        const silence = setTimeout(() => {
+          for (const socket of silent) socket.destroy();
+        }, DRAIN_MS);
         const deadline = setTimeout(() => {
           for (const socket of sockets) socket.destroy();
         }, GRACE_MS);
         server.close(() => {
           clearInterval(sweep);
+          clearTimeout(silence);
           clearTimeout(deadline);
           resolve();
         });
