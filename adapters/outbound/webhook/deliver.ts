@@ -56,13 +56,14 @@ export function createWebhooks({ secret, userAgent, pause = sleep, ...rest }: We
   }
 
   async function attempt(request: WebhookRequest): Promise<{ answered: number } | Failure> {
-    const { url, payload, deliveryId, timeoutMs } = request;
+    const { url, payload, deliveryId, traceparent, timeoutMs } = request;
     const body = JSON.stringify(payload);
     const timeout = AbortSignal.timeout(timeoutMs);
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': userAgent,
       'X-Annals-Delivery': deliveryId,
+      ...(traceparent === undefined ? {} : { traceparent }),
       ...(secret ? { 'X-Annals-Signature': signatureOf(secret, body, Math.floor(Date.now() / 1000)) } : {}),
     };
     try {

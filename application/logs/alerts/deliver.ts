@@ -47,7 +47,7 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
     const { state } = await aggregates.reload(alertAggregate, alertStream(rule));
     // The outcome was recorded before a crash; only the checkpoint was not.
     if (!state.undelivered.includes(alertId)) return;
-    const outcome = await send(ports, raised);
+    const outcome = await send(ports, event);
     const failure = outcome.delivered ? {} : { failure: outcome.reason };
     const { status, attempts } = outcome;
     const recorded = await handle(
@@ -64,7 +64,7 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
 
 async function send(
   { aggregates, webhooks, serviceUrl, signal }: DeliveryPorts,
-  raised: AlertRaised['data'],
+  { data: raised, metadata }: RecordedEvent<AlertRaised>,
 ): Promise<WebhookOutcome> {
   const { state } = await currentAlertPolicy(aggregates);
   if (state.webhookUrl === null) {
@@ -74,6 +74,7 @@ async function send(
     url: state.webhookUrl,
     payload: alertPayload(serviceUrl(), raised),
     deliveryId: raised.alertId,
+    traceparent: metadata.traceparent,
     timeoutMs: state.webhookTimeoutMs,
     retries: state.webhookRetryAttempts,
     backoffMs: state.webhookBackoffMs,

@@ -52,20 +52,24 @@ export function createWebhookTester({ aggregates, webhooks, clock, serviceUrl }:
 
   return (
     request: WebhookTestRequest,
-    { commandId, fingerprint = '' }: CommandContext,
+    { commandId, fingerprint = '', traceparent }: CommandContext,
   ): Promise<WebhookTestResult | Rejection> => {
     const cached = results.get(commandId);
     if (cached) return cached.fingerprint === fingerprint ? cached.result : Promise.resolve(keyReused('logs'));
     if (running === MAX_CONCURRENT) return Promise.resolve(TOO_MANY);
     running++;
-    const result = send(request, commandId).finally(() => running--);
+    const result = send(request, commandId, traceparent).finally(() => running--);
     results.set(commandId, { fingerprint, result });
     // A test that failed before sending may be repeated.
     result.catch(() => results.delete(commandId));
     return result;
   };
 
-  async function send({ webhookUrl }: WebhookTestRequest, deliveryId: string): Promise<WebhookTestResult | Rejection> {
+  async function send(
+    { webhookUrl }: WebhookTestRequest,
+    deliveryId: string,
+    traceparent: string | undefined,
+  ): Promise<WebhookTestResult | Rejection> {
     const deadline = performance.now() + TRIAL_MS;
     const { state: policy } = await currentAlertPolicy(aggregates);
     const url = webhookUrl?.trim() || policy.webhookUrl;
@@ -78,6 +82,7 @@ export function createWebhookTester({ aggregates, webhooks, clock, serviceUrl }:
       url,
       payload: alertPayload(serviceUrl(), { rule: 'test', severity: 'info', raisedAt, details }),
       deliveryId,
+      traceparent,
       timeoutMs: policy.webhookTimeoutMs,
       retries: policy.webhookRetryAttempts,
       backoffMs: policy.webhookBackoffMs,

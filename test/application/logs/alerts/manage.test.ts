@@ -202,6 +202,13 @@ describe('alerting', function () {
     expect(alerting.receiver.received).to.have.length(1);
   });
 
+  it('continues the trace of the request in its test webhook', async () => {
+    const node = await start();
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await node.ask('POST', '/api/alerts/test-webhook', { webhookUrl: alerting.receiver.url }, { traceparent });
+    expect(alerting.receiver.received[0]?.headers).to.include({ traceparent });
+  });
+
   it('reports a test webhook as delivered, failed, rejected, or without a URL', async () => {
     const node = await start();
     const test = (body?: unknown) => node.ask('POST', '/api/alerts/test-webhook', body);
