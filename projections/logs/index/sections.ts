@@ -83,7 +83,13 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   };
   encodeAll(columns.scalars, names.scalars, false);
   encodeAll(columns.arrays, names.arrays, true);
-  for (const each of DERIVED) sections.set(each, encodeDerived(columns[each], columns.scalars, names));
+  for (const each of DERIVED) {
+    const column = columns[each];
+    sections.set(each, column.dropped || encodeColumn(column, false));
+    const source = LIKELY_SOURCES.find((path) => isSame(column, columns.scalars.get(path)));
+    // The field refers to the derived column, as more queries filter by that.
+    if (source !== undefined) sections.set(names.scalars(source), { as: each });
+  }
   if (columns.incomplete) sections.set(INCOMPLETE, true);
   return sections;
 }
@@ -91,14 +97,8 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
 /** Fields that derived columns are likely equal to. */
 const LIKELY_SOURCES = ['event', 'message', 'msg', 'correlationId', 'requestId', 'traceId', 'level'];
 
-function encodeDerived(column: Column, scalars: ReadonlyMap<string, Column>, names: Names): Section {
-  if (column.dropped) return true;
-  for (const path of LIKELY_SOURCES) {
-    const other = scalars.get(path);
-    if (other && !other.dropped && hasSameTexts(column, other)) return { as: names.scalars(path) };
-  }
-  return encodeColumn(column, false);
-}
+const isSame = (column: Column, field: Column | undefined): boolean =>
+  field !== undefined && !column.dropped && !field.dropped && hasSameTexts(column, field);
 
 /** Term filters of a block by section name; every block has the same number of them. */
 export function termSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
