@@ -1,4 +1,4 @@
-/** N-gram search: folds text, hashes n-grams, and rules texts out by Bloom filter. */
+/** N-gram search: folds text and hashes its n-grams. */
 
 const MARKS = /\p{M}+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
@@ -54,37 +54,3 @@ function hashNgram(text: string, from: number): number {
   for (let at = from; at < from + NGRAM_LENGTH; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return hash;
 }
-
-/** Bits set per n-gram. With 8 bits per n-gram, 1 in 40 lookups is a false positive. */
-const PROBES = 4;
-
-/** Bloom filter. It must be stored sealed, as n-grams can be guessed. */
-export function bloomFilterOf(ngrams: ReadonlySet<number>): Uint8Array {
-  const filter = new Uint8Array(Math.max(8, ngrams.size));
-  const bits = filter.length * 8;
-  for (const ngram of ngrams) {
-    const step = probeStep(ngram);
-    let place = firstProbe(ngram);
-    for (let count = 0; count < PROBES; count++) {
-      const at = (place >>> 0) % bits;
-      filter[at >>> 3]! |= 1 << (at & 7);
-      place = (place + step) | 0;
-    }
-  }
-  return filter;
-}
-
-/** False means certainly absent. */
-export function mightContain(filter: Uint8Array, ngram: number): boolean {
-  const [bits, step] = [filter.length * 8, probeStep(ngram)];
-  let place = firstProbe(ngram);
-  for (let count = 0; count < PROBES; count++) {
-    const at = (place >>> 0) % bits;
-    if ((filter[at >>> 3]! & (1 << (at & 7))) === 0) return false;
-    place = (place + step) | 0;
-  }
-  return true;
-}
-
-const firstProbe = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 16), 0x85ebca6b);
-const probeStep = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 13), 0xc2b2ae35) | 1;

@@ -1,5 +1,6 @@
 /** Projection kernel: types, projector, rebuild and verification. */
 export { assertBuildExists, createActiveBuilds, createBuildSwitch } from './active-builds.js';
+export { emptyBloomFilter, makeBloomFilter, mayContain, putTerm } from './bloom-filter.js';
 export { type Progress, projectorLease } from './build.js';
 export {
   type Apply,

@@ -3,8 +3,8 @@ import { Binary, type IndexDescription, type Long } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position, Vault } from '../../../application/ports/index.js';
 import { messageSubject, parentOf } from '../../../domain/chat/events/messages.js';
-import { bloomFilterOf, foldText, ngramsOf } from '../../../domain/chat/text-search.js';
-import { longOf, type RowWrite } from '../../kernel/index.js';
+import { foldText, ngramsOf } from '../../../domain/chat/text-search.js';
+import { longOf, makeBloomFilter, type RowWrite } from '../../kernel/index.js';
 
 /** An indexed message or reply. */
 export interface Doc {
@@ -118,6 +118,9 @@ export async function writeOf(vault: Vault, block: Block): Promise<RowWrite> {
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
+/** Filters of a million messages take about 25 MiB. */
+const BITS_PER_NGRAM = 8;
+
 async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
   const ngrams = new Set<number>();
   const yieldIfDue = createYielder();
@@ -125,5 +128,5 @@ async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
     ngramsOf(textOf(doc), (ngram) => ngrams.add(ngram));
     await yieldIfDue();
   }
-  return bloomFilterOf(ngrams);
+  return makeBloomFilter(ngrams, BITS_PER_NGRAM * ngrams.size);
 }

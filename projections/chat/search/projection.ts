@@ -38,7 +38,7 @@ const MAX_CACHED_CHANNELS = 500;
 /** Isolated, so that reading a channel never waits for indexing. */
 export const searchOf = (maxCachedChannels = MAX_CACHED_CHANNELS): OwnProjection => ({
   name: 'chat.search',
-  version: 5,
+  version: 6,
   types: Object.keys(INDEXED),
   isolated: true,
   open: (build) => open(build, maxCachedChannels),

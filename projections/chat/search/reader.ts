@@ -9,13 +9,13 @@ import {
   yieldToEventLoop,
 } from '../../../application/concurrency/index.js';
 import type { Cache, Position, ProjectionProgress, Vault } from '../../../application/ports/index.js';
-import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
-import { longOf } from '../../kernel/index.js';
+import { ngramsOfWord } from '../../../domain/chat/text-search.js';
+import { longOf, mayContain } from '../../kernel/index.js';
 import { type BlockText, blockText, type DocQuery, findDocs } from './block-text.js';
 import { BLOCKS, type BlockRow, type Doc, subjectOf } from './blocks.js';
 import { search } from './projection.js';
 
-/** Filters of a million messages take about 25 MiB. */
+/** Room for the filters of a million messages. */
 const FILTER_BYTES = 26 * 1024 * 1024;
 const TEXT_BYTES = 62 * 1024 * 1024;
 /**
@@ -179,7 +179,7 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
       !filter ||
       words.every(
         (word) =>
-          word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
+          word.ngrams.every((ngram) => mayContain(filter, ngram)) ||
           (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
       )
     );

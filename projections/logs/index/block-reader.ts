@@ -5,8 +5,8 @@ import { createFairSemaphore, createSingleFlight } from '../../../application/co
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
+import { mayContain } from '../../kernel/index.js';
 import { type DecodedBlock, decodeBlock } from './block.js';
-import { mayHold } from './bloom-filter.js';
 import { decryptAndInflate } from './compress-and-seal.js';
 import { type Partition, sectionsCollection } from './partitions.js';
 import type { BlockHeader, BlockRef, BlockRow, SectionsRow } from './rows.js';
@@ -144,7 +144,7 @@ export function createBlockReader(db: Db, vault: Vault) {
         const found = await filtersOf(name, part, candidates.filter(isChecked), section);
         candidates = candidates.filter(({ _id }) => {
           const filter = found.get(_id);
-          return !filter || some.every((term) => mayHold(filter, term));
+          return !filter || some.every((term) => mayContain(filter, term));
         });
       };
       await narrow(terms, ({ gathering }) => gathering === true);

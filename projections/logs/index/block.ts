@@ -3,8 +3,8 @@ import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
-import { growTermFilter, makeTermFilter } from './bloom-filter.js';
 import { buildColumns } from './column-builder.js';
+import { growTermFilter, makeTermFilter } from './term-filter.js';
 
 interface Head {
   readonly producerId: string;

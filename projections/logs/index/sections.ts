@@ -3,9 +3,10 @@
  * load and decrypt only what they need.
  */
 import type { Vault } from '../../../application/ports/index.js';
+import { putTerm } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
-import { emptyTermFilter, putTerm } from './bloom-filter.js';
 import { type Column, encodeColumn, hasSameTexts } from './column.js';
+import { emptyTermFilter } from './term-filter.js';
 import type { TermSet } from './term-set.js';
 
 /** Each kind is one row, because its sections are needed together. */

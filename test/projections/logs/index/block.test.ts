@@ -7,8 +7,9 @@ import { levelBit } from '../../../../domain/logs/levels.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
+import { mayContain } from '../../../../projections/kernel/bloom-filter.js';
 import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
-import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
+import { growTermFilter, makeTermFilter } from '../../../../projections/logs/index/term-filter.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
@@ -51,7 +52,7 @@ describe('a block', () => {
         ]);
         expect(levels).to.equal(records.reduce((bits, { level }) => bits | levelBit(level), 0));
         for (const { correlationId } of records) if (correlationId) expect(correlations).to.include(correlationId);
-        for (const each of records) termsOf(each, (term) => expect(mayHold(terms, term)).to.equal(true));
+        for (const each of records) termsOf(each, (term) => expect(mayContain(terms, term)).to.equal(true));
       }),
     );
   });
@@ -121,7 +122,7 @@ describe('a term filter', () => {
       if (term % 7 > 0) continue;
       const filter = grown.filter();
       for (let each = Math.max(1, term - 20); each <= term; each++)
-        expect(mayHold(filter, each * 7919), `${each} of ${term}`).to.equal(true);
+        expect(mayContain(filter, each * 7919), `${each} of ${term}`).to.equal(true);
       if (term % 147 > 0) continue;
       const once = growTermFilter();
       for (let each = 1; each <= term; each++) once.add(each * 7919);
@@ -130,7 +131,7 @@ describe('a term filter', () => {
     expect(grown.terms.size).to.equal(3000);
     const filter = grown.filter();
     const others = Array.from({ length: 3000 }, (_, n) => (3001 + n) * 7919);
-    expect(others.filter((each) => mayHold(filter, each)).length, 'few false positives').to.be.lessThan(60);
+    expect(others.filter((each) => mayContain(filter, each)).length, 'few false positives').to.be.lessThan(60);
   });
 
   it('has few false positives', () => {
@@ -138,7 +139,7 @@ describe('a term filter', () => {
       Array.from({ length: 5000 }, (_, n) => termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] })).flat();
     const filter = makeTermFilter(terms(0), 5000);
     expect(filter.length, 'at most two bytes per term').to.be.at.most(2 * 5000);
-    expect(terms(0).every((term) => mayHold(filter, term))).to.equal(true);
-    expect(terms(5000).filter((term) => mayHold(filter, term)).length).to.be.lessThan(50);
+    expect(terms(0).every((term) => mayContain(filter, term))).to.equal(true);
+    expect(terms(5000).filter((term) => mayContain(filter, term)).length).to.be.lessThan(50);
   });
 });

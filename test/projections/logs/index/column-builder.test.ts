@@ -5,8 +5,8 @@ import type { Column, Values } from '../../../../application/logs/record-index.j
 import { leavesAt } from '../../../../domain/logs/filter.js';
 import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
 import { type LogRecord, parseRecord } from '../../../../domain/logs/record.js';
+import { mayContain } from '../../../../projections/kernel/bloom-filter.js';
 import { buildBlock } from '../../../../projections/logs/index/block.js';
-import { mayHold } from '../../../../projections/logs/index/bloom-filter.js';
 import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
 import {
   chunkPiece,
@@ -150,7 +150,7 @@ describe('the columns of a block', () => {
         const filters = sectionsCollection(all).terms;
         for (const each of all)
           termsOf(each, (term) => {
-            expect(mayHold(filters.get(termSection(term))!, term)).to.equal(true);
+            expect(mayContain(filters.get(termSection(term))!, term)).to.equal(true);
           });
       }),
     );
