@@ -10,7 +10,7 @@ const EVIL = '<img src=x onerror="document.title=1">';
 
 describe('messages in the chat page', function () {
   this.timeout(120_000);
-  const { chat, channel, post, enter } = useWorkspaces();
+  const { as, chat, channel, post, enter } = useWorkspaces();
   let ada: Member;
   let bob: Member;
   before(async () => {
@@ -55,6 +55,19 @@ describe('messages in the chat page', function () {
     await button(adas, 'Delete').click();
     await message(bobs, 'Hello').waitFor({ state: 'detached' });
     await message(adas, 'Hello').waitFor({ state: 'detached' });
+  });
+
+  it('leave what was typed in the message box when they are deleted while they are edited', async () => {
+    const id = await channel('edited');
+    const { id: messageId } = await post(ada, id, 'first version');
+    const page = await enter(ada, `channels/${id}`);
+    await composer(page).fill('a draft');
+    await choose(message(page, 'first version'), 'Edit');
+    await page.locator('.message-editor textarea').press('End');
+    await page.keyboard.type(', and a second');
+    await as(ada, 'DELETE', `/messages/${messageId}`);
+    await page.getByText('What you typed is in the message box').waitFor();
+    expect(await composer(page).inputValue()).to.equal('a draft\nfirst version, and a second');
   });
 
   it('are unread until they are seen, with a count for those that address the user', async () => {
