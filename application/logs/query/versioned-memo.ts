@@ -76,14 +76,15 @@ export function createVersionedMemo<Result>({
       signal?.addEventListener('abort', abort);
       try {
         return (await Promise.race([query.result, aborted])) as T;
+      } catch (error) {
+        // Not after a success: to abort creates an exception with its stack.
+        if (query.waiters === 1) query.controller.abort();
+        throw error;
       } finally {
         signal?.removeEventListener('abort', abort);
         query.waiters--;
-        if (query.waiters === 0) {
-          // No effect on a finished query; a stopped one must not be joined.
-          query.controller.abort();
-          if (queries.get(key) === query) queries.delete(key);
-        }
+        // A stopped query must not be joined.
+        if (query.waiters === 0 && queries.get(key) === query) queries.delete(key);
       }
     },
   };
