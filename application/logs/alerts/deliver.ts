@@ -74,7 +74,7 @@ async function send(
     url: state.webhookUrl,
     payload: alertPayload(serviceUrl(), raised),
     deliveryId: raised.alertId,
-    traceparent: metadata.traceparent,
+    ...(metadata.traceparent !== undefined && { traceparent: metadata.traceparent }),
     timeoutMs: state.webhookTimeoutMs,
     retries: state.webhookRetryAttempts,
     backoffMs: state.webhookBackoffMs,

@@ -82,7 +82,7 @@ export function createWebhookTester({ aggregates, webhooks, clock, serviceUrl }:
       url,
       payload: alertPayload(serviceUrl(), { rule: 'test', severity: 'info', raisedAt, details }),
       deliveryId,
-      traceparent,
+      ...(traceparent !== undefined && { traceparent }),
       timeoutMs: policy.webhookTimeoutMs,
       retries: policy.webhookRetryAttempts,
       backoffMs: policy.webhookBackoffMs,
