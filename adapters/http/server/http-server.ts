@@ -1,10 +1,9 @@
 /** The HTTP server of a service: accepts connections, runs the koa application of its routes, and shuts down gracefully. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { yieldToEventLoop } from '../../../application/concurrency/index.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import type { Span, Tracer } from '../../platform/observability/tracing.js';
 import { formatUrl } from '../../platform/process/format-url.js';
@@ -59,7 +58,7 @@ export interface Listening {
 const GRACE_MS = 7_000;
 /** How long connections go on after `close`, so that those in use end with a response and not between two requests. */
 const DRAIN_MS = 500;
-/** Node accepts one connection per turn of its event loop. */
+/** Turns of the event loop before the port closes; Node accepts one connection per turn. */
 const ACCEPT_TURNS = 32;
 
 /** Starts listening. Rejects if the address is in use or not of this machine. */
@@ -151,7 +150,7 @@ export async function listen(
       ending = true;
       for (const sink of streams) sink.end('resume');
       // Closing the port resets connections that are not accepted yet.
-      for (let turn = 0; turn < ACCEPT_TURNS; turn++) await yieldToEventLoop();
+      for (let turn = 0; turn < ACCEPT_TURNS; turn++) await nextTurn();
       await new Promise<void>((resolve) => {
         // Connections that become idle later would stay open for their keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
