@@ -7,8 +7,8 @@ export interface WebhookRequest {
   readonly payload: object;
   /** Identifies the delivery to its receiver; the same for all attempts. */
   readonly deliveryId: string;
-  /** W3C trace context of what caused it, sent in the header of that name. */
-  readonly traceparent?: string | undefined;
+  /** W3C trace context of the cause, sent as the `traceparent` header. */
+  readonly traceparent?: string;
   /** Per attempt, from name resolution to the response status. */
   readonly timeoutMs: number;
   /** Attempts after the first, with exponential backoff. */

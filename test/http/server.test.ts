@@ -134,15 +134,16 @@ describe('HTTP server', () => {
     await closed;
   });
 
-  it('answers the first request of a connection that was opened just before it was closed', async () => {
+  it('answers the first requests of connections that were opened just before it was closed', async () => {
     const toys = await serveToys([echo({ method: 'GET', path: '/', handle: () => ({ status: 200, body: {} }) })]);
-    const socket = connect(toys.port, '127.0.0.1');
-    await once(socket, 'connect');
+    const sockets = Array.from({ length: 20 }, () => connect(toys.port, '127.0.0.1'));
+    const answers = sockets.map((socket) => Promise.race([once(socket, 'data'), once(socket, 'close')]));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     const closed = toys.close();
     await delay(100);
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    const answer = String((await once(socket, 'data'))[0]);
-    expect(answer).to.include('200 OK').and.include('Connection: close');
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (const [answer] of await Promise.all(answers))
+      expect(String(answer)).to.include('200 OK').and.include('Connection: close');
     await closed;
   });
 

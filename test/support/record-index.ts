@@ -16,6 +16,7 @@ import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import type { Row } from '../../projections/kernel/projection.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
+import type { SectionsRow } from '../../projections/logs/index/rows.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
 import { recordText } from './log-node.js';
 import { startKernel } from './test-kernel.js';
@@ -120,7 +121,7 @@ export async function startIndexFixture() {
   };
 
   const sectionsCollection = (name: string) =>
-    kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
+    kernel.mongo.models.collection<SectionsRow>(`${name}.d20261121.sections`);
 
   const indexOf = (name: string): RecordIndex =>
     createRecordIndex({
@@ -145,7 +146,9 @@ export async function startIndexFixture() {
 
 export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'producer' }, { by: 'correlation' }),
-  fc.constantFrom('http.status', 'tags', 'a', 'a.b', 'message').map((path): Grouping => ({ by: 'field', path })),
+  fc
+    .constantFrom('http.status', 'tags', 'a', 'a.b', 'message', 'correlationId')
+    .map((path): Grouping => ({ by: 'field', path })),
   fc
     .constantFrom(60_000, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS)
     .map((intervalMs): Grouping => ({ by: 'time', intervalMs })),

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { accessible } from '../support/browser.js';
 import type { Member } from '../support/http-spec.js';
 import { button, noScroll, PHONE, picture } from './chat-page.js';
-import { act, choose, composer, message, placeLink, useWorkspaces, write } from './chat-workspace.js';
+import { act, choose, composer, message, panel, placeLink, useWorkspaces, write } from './chat-workspace.js';
 
 const EVIL = '<img src=x onerror="document.title=1">';
 
@@ -68,6 +68,41 @@ describe('messages in the chat page', function () {
     await as(ada, 'DELETE', `/messages/${messageId}`);
     await page.getByText('What you typed is in the message box').waitFor();
     expect(await composer(page).inputValue()).to.equal('a draft\nfirst version, and a second');
+    await picture(page, 'edited-message-deleted');
+  });
+
+  it('leave what was typed when they are deleted in another view, and nothing that was not typed', async () => {
+    const [id, other] = [await channel('left'), await channel('elsewhere')];
+    const [typed, untouched] = [await post(ada, id, 'typed'), await post(ada, id, 'untouched')];
+    const page = await enter(ada, `channels/${id}`);
+    await choose(message(page, 'untouched'), 'Edit');
+    await as(ada, 'DELETE', `/messages/${untouched.id}`);
+    await message(page, 'untouched').waitFor({ state: 'detached' });
+    expect(await composer(page).inputValue()).to.equal('');
+    await choose(message(page, 'typed'), 'Edit');
+    await page.locator('.message-editor textarea').press('End');
+    await page.keyboard.type(' more');
+    await page.goto(`${chat.base}/#/channels/${other}`);
+    await page.getByRole('heading', { name: 'elsewhere', level: 1 }).waitFor();
+    await as(ada, 'DELETE', `/messages/${typed.id}`);
+    await page.getByText('What you typed is in the message box').waitFor();
+    await placeLink(page, 'left').click();
+    await page.getByRole('heading', { name: 'left', level: 1 }).waitFor();
+    expect(await composer(page).inputValue()).to.equal('typed more');
+  });
+
+  it('of a deleted thread leave what was typed in the message box of the channel', async () => {
+    const id = await channel('threads');
+    const { id: parentId } = await post(ada, id, 'the parent');
+    await as(ada, 'POST', `/messages/${parentId}/thread`, { content: 'a reply' });
+    const page = await enter(ada, `channels/${id}`);
+    await page.locator('.thread-summary').click();
+    await choose(message(panel(page), 'a reply'), 'Edit');
+    await panel(page).locator('.message-editor textarea').press('End');
+    await page.keyboard.type(' with more');
+    await as(ada, 'DELETE', `/messages/${parentId}`);
+    await page.getByText('What you typed is in the message box').waitFor();
+    expect(await composer(page).inputValue()).to.equal('a reply with more');
   });
 
   it('are unread until they are seen, with a count for those that address the user', async () => {

@@ -1,7 +1,7 @@
 /** The HTTP server of a service: accepts connections, runs the koa application of its routes, and shuts down gracefully. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { UnavailableError } from '../../../application/ports/index.js';
@@ -56,10 +56,10 @@ export interface Listening {
 
 /** Less than the shutdown time of the process, to leave time for later steps. */
 const GRACE_MS = 7_000;
-/** How long connections go on after `close`, so that those in use end with a response and not between two requests. */
+/** How long open connections, and new ones before their first request, go on after `close`. */
 const DRAIN_MS = 500;
-/** Turns of the event loop before the port closes; Node accepts one connection per turn. */
-const ACCEPT_TURNS = 32;
+/** Iterations of the event loop before the port closes; Node accepts one connection in each. */
+const ACCEPT_ITERATIONS = 32;
 
 /** Starts listening. Rejects if the address is in use or not of this machine. */
 export async function listen(
@@ -146,24 +146,24 @@ export async function listen(
     port: bound.port,
     async close() {
       closing = true;
+      const deadline = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, GRACE_MS);
       if (sockets.size > silent.size) await delay(DRAIN_MS);
       ending = true;
       for (const sink of streams) sink.end('resume');
       // Closing the port resets connections that are not accepted yet.
-      for (let turn = 0; turn < ACCEPT_TURNS; turn++) await nextTurn();
+      for (let count = 0; count < ACCEPT_ITERATIONS; count++) await nextIteration();
       await new Promise<void>((resolve) => {
         // Connections that become idle later would stay open for their keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
         // The request of a new connection may be on its way.
-        const silence = setTimeout(() => {
+        const firstRequestTimeout = setTimeout(() => {
           for (const socket of silent) socket.destroy();
         }, DRAIN_MS);
-        const deadline = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
-        }, GRACE_MS);
         server.close(() => {
           clearInterval(sweep);
-          clearTimeout(silence);
+          clearTimeout(firstRequestTimeout);
           clearTimeout(deadline);
           resolve();
         });

@@ -77,7 +77,7 @@ export function createVersionedMemo<Result>({
       try {
         return (await Promise.race([query.result, aborted])) as T;
       } catch (error) {
-        // Not after a success: to abort creates an exception with its stack.
+        // Only unfinished queries: aborting creates an error with its stack.
         if (query.waiters === 1) query.controller.abort();
         throw error;
       } finally {

@@ -78,12 +78,6 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   const sections = new Map<string, Section>();
   sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
   sections.set(PLACES, JSON.stringify(block.places()));
-  const encodeAll = (columnsByPath: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
-    for (const [path, column] of columnsByPath)
-      sections.set(name(path), column.dropped || encodeColumn(column, arrays));
-  };
-  encodeAll(columns.scalars, names.scalars, false);
-  encodeAll(columns.arrays, names.arrays, true);
   for (const each of DERIVED) {
     const column = columns[each];
     sections.set(each, column.dropped || encodeColumn(column, false));
@@ -91,6 +85,16 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
     // The field refers to the derived column, as more queries filter by that.
     if (source !== undefined) sections.set(names.scalars(source), { as: each });
   }
+  const encodeOthers = (
+    columnsByPath: ReadonlyMap<string, Column>,
+    name: (path: string) => string,
+    arrays: boolean,
+  ) => {
+    for (const [path, column] of columnsByPath)
+      if (!sections.has(name(path))) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
+  };
+  encodeOthers(columns.scalars, names.scalars, false);
+  encodeOthers(columns.arrays, names.arrays, true);
   if (columns.incomplete) sections.set(INCOMPLETE, true);
   return sections;
 }

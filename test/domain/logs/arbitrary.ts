@@ -60,8 +60,11 @@ export const record: fc.Arbitrary<JsonObject> = fc
   .map(([known, other]) => ({ ...other, ...known }) as JsonObject);
 
 const field = fc.record({
-  path: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('.')),
-  value: fc.oneof(scalar.map(String), fc.constantFrom(...TEXTS)),
+  path: fc.oneof(
+    { weight: 5, arbitrary: fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('.')) },
+    fc.constantFrom('event', 'correlationId', 'level'),
+  ),
+  value: fc.oneof(scalar.map(String), fc.constantFrom(...TEXTS, ...IDS, 'started')),
 });
 
 export const filter: fc.Arbitrary<Filter> = fc

@@ -22,7 +22,7 @@ describe('a Bloom filter', () => {
     [8, 45],
     [12, 220],
   ] as const)
-    it(`takes one in ${oneIn} other terms for its own with ${bits} bits per term`, () => {
+    it(`has one false positive in ${oneIn} other terms with ${bits} bits per term`, () => {
       const all = Array.from({ length: TERMS }, (_, index) => term(index));
       const filter = makeBloomFilter(all, bits * TERMS);
       const others = Array.from({ length: 90_000 }, (_, index) => term(TERMS + index));

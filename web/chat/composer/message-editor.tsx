@@ -1,17 +1,17 @@
 /** Edits an own message in its place; what was typed is kept until it is saved or given up. */
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { FormError } from '../../shared/components/form.js';
-import { toast } from '../../shared/components/toasts.js';
-import type { ChatEvent, Message } from '../contract.js';
+import type { Message } from '../contract.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
+import { editKey } from '../workspace/editing.js';
 import { COMPOSER_FIELD, isTouch } from './composer.js';
 import { MentionTextarea } from './mention-textarea.js';
 
 export function MessageEditor({ message }: { message: Message }) {
-  const { drafts, actions, editing, overlay, store } = useWorkspace();
-  const key = `edit:${message.id}`;
+  const { drafts, actions, editing, overlay } = useWorkspace();
+  const key = editKey(message.id);
   const field = useRef<HTMLTextAreaElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -24,24 +24,6 @@ export function MessageEditor({ message }: { message: Message }) {
     element?.focus();
     requestAnimationFrame(() => element?.setSelectionRange(element.value.length, element.value.length));
   }, []);
-
-  useEffect(() => store.onEvent(moveTextOnDeletion), [message]);
-
-  /** Moves what was typed into the message box when the message, or the whole thread, is deleted. */
-  function moveTextOnDeletion(event: ChatEvent) {
-    const { type } = event;
-    if (type !== 'DELETE_MESSAGE' && type !== 'DELETE_DM_MESSAGE' && type !== 'DELETE_THREAD_REPLY') return;
-    const { id } = event.payload;
-    if (id !== message.id && id !== message.threadId) return;
-    const text = drafts.of(key).peek().content.trim();
-    drafts.clear(key);
-    editing.value = undefined;
-    if (text === '' || text === message.content) return;
-    const box = id === message.id ? (message.threadId ?? message.channelId) : message.channelId;
-    const { content: before } = drafts.of(box).peek();
-    drafts.change(box, { content: before === '' ? text : `${before}\n${text}` });
-    toast({ text: texts.editedMessageGone });
-  }
 
   function close() {
     drafts.clear(key);

@@ -139,7 +139,7 @@ export const texts = {
       replies > 0 ? `, with its ${plural(replies, 'reply', 'replies')}` : ''
     }. This cannot be undone.`,
   messageGone: 'This message has been deleted.',
-  editedMessageGone: 'The message has been deleted. What you typed is in the message box.',
+  editedMessageGone: 'The message you were editing has been deleted. What you typed is in the message box.',
   loadingQuote: 'Loading quoted message…',
   quoteGone: 'Quoted message was deleted',
   jumpToQuote: 'Go to quoted message',

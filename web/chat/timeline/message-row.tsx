@@ -29,7 +29,7 @@ export function MessageRow({ message, isFirst, isParent = false }: MessageRowPro
   const { store, active, editing, flash, user } = useWorkspace();
   const { id, author, createdAt, updatedAt, channelId, threadId, quotedMessageId, pinnedAt } = message;
   const isActive = useComputed(() => active.value === id).value;
-  const isEditing = useComputed(() => editing.value === id).value;
+  const isEditing = useComputed(() => editing.value?.id === id).value;
   const isFlashed = useComputed(() => flash.value === id).value;
   const name = nameOf(store.users.value, author);
   const isForUser = author.id !== user.id && isMentioned(message, user.id);

@@ -56,7 +56,7 @@ function entriesOf(workspace: Workspace, message: Message): readonly MenuEntry[]
       label: texts.edit,
       icon: Pencil,
       run: () => {
-        editing.value = message.id;
+        editing.value = message;
       },
     },
     canHaveThread(message) && {

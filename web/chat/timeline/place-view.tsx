@@ -27,7 +27,7 @@ export function editLast({ store, editing, user }: Workspace, key: string): void
     .peek()
     .timelines.get(key)
     ?.messages.findLast(({ author }) => author.id === user.id);
-  if (own) editing.value = own.id;
+  if (own) editing.value = own;
 }
 
 export function PlaceView({ placeId }: { placeId: string }) {

@@ -9,6 +9,7 @@ import { bearer, refreshSession, type User, updateUser } from '../session.js';
 import { createActions } from './actions.js';
 import { createDraftSender } from './draft-sender.js';
 import { createDrafts } from './drafts.js';
+import { createEditing } from './editing.js';
 import { createMarks } from './marks.js';
 import { createNotices } from './notices.js';
 import { createQuotes } from './quotes.js';
@@ -40,6 +41,7 @@ export function createWorkspace(user: User) {
   const images = createImageCache(http);
   const uploads = createUploads(drafts);
   const draftSender = createDraftSender({ drafts, uploads, sending });
+  const { editing, onEvent: onEventWhileEditing } = createEditing({ drafts, draftSender });
 
   /** Runs everything until the returned function is called. */
   function start(): () => void {
@@ -56,6 +58,7 @@ export function createWorkspace(user: User) {
       if (event.type === 'NEW_THREAD_REPLY' && !timelinesInView().includes(event.payload.parentMessageId))
         timelines.bound(event.payload.parentMessageId);
       quotes.onEvent(event);
+      onEventWhileEditing(event);
       if (event.type === 'RESET') void timelines.reload(timelinesInView());
     });
     const stopRetries = effect(() => {
@@ -96,8 +99,7 @@ export function createWorkspace(user: User) {
     active: signal<string | undefined>(undefined),
     /** Message that was jumped to, for a moment. */
     flash: signal<string | undefined>(undefined),
-    /** Own message that is being edited. */
-    editing: signal<string | undefined>(undefined),
+    editing,
     isSidebarOpen: signal(false),
     start,
   };

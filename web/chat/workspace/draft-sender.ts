@@ -13,13 +13,19 @@ interface DraftSenderDeps {
   readonly sending: Pick<Sending, 'send'>;
 }
 
+export type DraftSender = ReturnType<typeof createDraftSender>;
+
 export function createDraftSender({ drafts, uploads, sending }: DraftSenderDeps) {
   /** By key of the draft. */
   const waiting = signal<ReadonlyMap<string, Target>>(new Map());
 
+  function cancel(key: string) {
+    waiting.value = new Map([...waiting.peek()].filter(([each]) => each !== key));
+  }
+
   /** Sends a draft, unless one of its uploads has failed. */
   function deliver(key: string, target: Target) {
-    waiting.value = new Map([...waiting.value].filter(([each]) => each !== key));
+    cancel(key);
     const { content, ...rest } = drafts.of(key).value;
     if (isEmpty({ content, ...rest }) || uploads.of(key).value.length > 0) return;
     sending.send(target, { ...rest, content: content.trim() });
@@ -27,6 +33,8 @@ export function createDraftSender({ drafts, uploads, sending }: DraftSenderDeps)
   }
 
   return {
+    /** Does not send a draft whose uploads were awaited. */
+    cancel,
     isWaiting: (key: string): boolean => waiting.value.has(key),
     send(target: Target) {
       waiting.value = new Map(waiting.peek()).set(target.threadId ?? target.placeId, target);

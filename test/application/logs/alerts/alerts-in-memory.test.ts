@@ -188,6 +188,13 @@ describe('in memory, an alert', () => {
     expect(it.sent).to.have.length(1);
   });
 
+  it('is delivered with the trace of its event, if it has one', async () => {
+    const { it, event, deliver } = await raised();
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await deliver({ ...event, metadata: { ...event.metadata, traceparent } });
+    expect(it.sent[0]?.traceparent).to.equal(traceparent);
+  });
+
   it('records the reason of a failed delivery', async () => {
     const { it, deliver, read } = await raised();
     it.outcome = { delivered: false, reason: 'it answered 500', status: 500, attempts: 3 };

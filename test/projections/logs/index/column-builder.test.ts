@@ -55,7 +55,22 @@ const truthOf = (column: Column, { level, event, correlationId, data }: LogRecor
   return value === undefined ? [] : [value];
 };
 
-const PATHS = ['a', 'b', 'a.b', 'tags', 'tags.0', 'a.0.b', 'b.a', 'http.status', 'a.b.a.b', 'message', '0', ''];
+const PATHS = [
+  'a',
+  'b',
+  'a.b',
+  'tags',
+  'tags.0',
+  'a.0.b',
+  'b.a',
+  'http.status',
+  'a.b.a.b',
+  'message',
+  'event',
+  'correlationId',
+  '0',
+  '',
+];
 const column: fc.Arbitrary<Column> = fc.oneof(
   fc.constantFrom<Column>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
   fc.constantFrom(...PATHS).map((path): Column => ({ by: 'field', path })),
