@@ -39,8 +39,8 @@ function resumeVisit({ roomId, name, title, creatorToken, identity, unsent, draf
 }
 
 const savedVisit = takeVisit();
-if (savedVisit) resumeVisit(savedVisit);
 void openDevices(savedVisit?.identity?.flags);
+if (savedVisit) resumeVisit(savedVisit);
 
 addEventListener('pagehide', () => {
   const { identity } = session;

@@ -58,6 +58,7 @@ export const texts = {
   preview: {
     label: 'Preview of your camera',
     cameraOff: 'Your camera is off',
+    cameraClosed: 'Your camera is off until you join again',
     opening: 'Allow camera and microphone, so that the others can see and hear you.',
     level: 'Level of your microphone',
   },

@@ -8,7 +8,7 @@ import { preferences } from '../media/devices.js';
 import { camera, microphone } from '../media/input.js';
 import { ownLevel } from '../media/levels.js';
 import { ownCamera } from '../media/own-streams.js';
-import { isCameraOn, isMicrophoneOn, turnCamera, turnMicrophone } from '../meeting/switches.js';
+import { isCameraClosed, isCameraOn, isMicrophoneOn, turnCamera, turnMicrophone } from '../meeting/switches.js';
 import { Video } from '../stage/video.js';
 import { texts } from '../texts.js';
 
@@ -17,14 +17,15 @@ const { preview: words, controls } = texts;
 /** `name`: shown as initials while the camera is off. */
 export function Preview({ name }: { name: string }) {
   const isOpening = camera.isOpening.value || microphone.isOpening.value;
+  const whyOff = camera.problem.value || (isCameraClosed.value ? words.cameraClosed : words.cameraOff);
   return (
     <div class={`preview hue-${hueOf(name)}`}>
-      {isCameraOn.value ? (
+      {isCameraOn.value && !isCameraClosed.value ? (
         <Video stream={ownCamera.value} mirrored={preferences.value.isMirrored} label={words.label} />
       ) : (
         <div class="initials">
           <span aria-hidden="true">{name.trim() && initialsOf(name)}</span>
-          <p>{isOpening ? words.opening : camera.problem.value || words.cameraOff}</p>
+          <p>{isOpening ? words.opening : whyOff}</p>
         </div>
       )}
       <div class="switches">

@@ -16,7 +16,7 @@ import { listen, session } from './connection.js';
 import { createNotices } from './notices.js';
 import { panel } from './panel.js';
 import { links, me, nameOf, room, state, type Ticket, ticket, view } from './state.js';
-import { flagsOnJoin } from './switches.js';
+import { closeDevices, flagsOnJoin, openDevices } from './switches.js';
 
 let peers: Peers | undefined;
 
@@ -48,6 +48,7 @@ export async function enter(next: Ticket, visit?: Return): Promise<void> {
   panel.value = undefined;
   outbox.enter(next.roomId);
   state.value = { ...state.value, status: 'joining', trouble: visit ? texts.rejoining : '', errorCode: undefined };
+  void openDevices();
   const iceServers = await loadIceServers();
   if (attempt !== attempts) return;
   peers?.close();
@@ -98,6 +99,13 @@ effect(() => {
       stopSharing();
     } else if (isInside) peers?.update(room, status === 'away');
   });
+});
+
+let isVisiting = false;
+effect(() => {
+  const wasVisiting = isVisiting;
+  isVisiting = view.value !== 'lobby';
+  if (wasVisiting && !isVisiting) untracked(closeDevices);
 });
 
 effect(() => (view.value === 'meeting' ? startMeasuring(() => me.peek(), otherLevels) : undefined));

@@ -11,13 +11,23 @@ import { self, state, view } from './state.js';
 
 const isInside = computed(() => view.value === 'meeting');
 
+type Input = typeof camera;
+
+/** Whether a device that is on is closed since we left, and is opened when we join again. */
+const isClosed = (kind: InputKind, { track, problem, isOpening }: Input) =>
+  preferences.value.isOn[kind] && !track.value && !problem.value && !isOpening.value;
+export const isCameraClosed = computed(() => isClosed('video', camera));
+
+const isOnBeforeJoining = (kind: InputKind, input: Input) =>
+  preferences.value.isOn[kind] && (!!input.track.value || isClosed(kind, input));
+
 /** Whether the others hear us, or will when we join. */
 export const isMicrophoneOn = computed(() =>
-  isInside.value ? self.value?.isMuted === false : preferences.value.isOn.audio && !!microphone.track.value,
+  isInside.value ? self.value?.isMuted === false : isOnBeforeJoining('audio', microphone),
 );
 /** Whether the others see us, or will when we join. */
 export const isCameraOn = computed(() =>
-  isInside.value ? self.value?.isVideoOff === false : preferences.value.isOn.video && !!camera.track.value,
+  isInside.value ? self.value?.isVideoOff === false : isOnBeforeJoining('video', camera),
 );
 
 /** Whether we have turned the microphone on ourselves: a moderator can close it, but not open it. */
@@ -34,10 +44,10 @@ function remember(kind: InputKind, isOn: boolean) {
   changePreferences({ isOn: { ...preferences.value.isOn, [kind]: isOn } });
 }
 
-/** Opens the devices that were on in the last meeting, or before the reload of the page. */
+/** Opens closed devices that were on in the last meeting, or before the reload of the page. */
 export async function openDevices(flags?: Flags): Promise<void> {
   if (flags) changePreferences({ isOn: { audio: !flags.isMuted, video: !flags.isVideoOff } });
-  await openInputs(preferences.value.isOn);
+  await openInputs({ audio: isClosed('audio', microphone), video: isClosed('video', camera) });
   if (state.value.status === 'out') return;
   for (const [, { track, problem }, flag] of INPUTS)
     if (!track.value && problem.value && self.value?.[flag] === false) changeFlags({ [flag]: true });
@@ -72,6 +82,12 @@ export async function turnCamera(isOn: boolean): Promise<void> {
   tell({ isVideoOff: !isOn });
   // A camera that is off is closed, so that its light is off, too.
   if (!isOn) camera.close();
+}
+
+/** Stops both devices, so that their lights are off; what was on is opened again when we join. */
+export function closeDevices(): void {
+  camera.close();
+  microphone.close();
 }
 
 function failed(text: string) {
