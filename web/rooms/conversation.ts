@@ -59,6 +59,8 @@ export type Entry = EntryBase &
     | { readonly kind: 'fault'; readonly fault: Fault; readonly count: number }
   );
 
+export const isMessage = (entry: Entry | undefined): boolean => entry?.kind === 'text' || entry?.kind === 'file';
+
 export interface Conversation {
   readonly entries: readonly Entry[];
   readonly members: ReadonlyMap<string, Member>;

@@ -110,6 +110,14 @@ export const texts = {
     notFoundText: 'It was opened in another browser, was left, or is gone. An invite link lets you in.',
   },
 
+  notifications: {
+    toggle: 'Notify me of messages',
+    message: 'New message',
+    open: 'In an encrypted room. Open it to read.',
+    refused: 'The browser does not allow notifications. Allow them in the settings of the site, beside the address.',
+    unsupported: 'This browser shows notifications only for pages with https.',
+  },
+
   composer: {
     label: 'Message',
     placeholder: 'Encrypted message',

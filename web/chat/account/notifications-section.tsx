@@ -2,8 +2,9 @@
 import { Button } from '../../shared/components/button.js';
 import { SelectField } from '../../shared/components/form.js';
 import { toast } from '../../shared/components/toasts.js';
+import { askPermission, notify, permission } from '../../shared/notifications.js';
 import { settingsTexts } from '../texts/settings.js';
-import { askPermission, type NotifyAbout, notify, notifyAbout, permission, setNotifyAbout } from './notifications.js';
+import { type NotifyAbout, notifyAbout, setNotifyAbout } from './notifications.js';
 
 const texts = settingsTexts.notifications;
 const CHOICES: readonly NotifyAbout[] = ['everything', 'mentions', 'nothing'];

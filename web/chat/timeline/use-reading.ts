@@ -1,9 +1,9 @@
 /** Marks a timeline as read while the user looks at its end, and remembers where what is new to him began. */
 import { useEffect, useState } from 'preact/hooks';
+import { isLooking } from '../../shared/notifications.js';
 import type { Message } from '../contract.js';
 import { readUpTo } from '../state/unread.js';
 import { useWorkspace } from '../workspace/context.js';
-import { isLooking } from '../workspace/notices.js';
 
 /** Returns the time after which messages are new: that of the mark when the place was opened or last left alone. */
 export function useReading(key: string, messages: readonly Message[], isEndInView: boolean): number {

@@ -1,6 +1,7 @@
 /** Notices of the system about messages to the user, and the count in the title of the page. */
 import { computed, effect } from '@preact/signals';
-import { askPermission, canNotify, notify, notifyAbout, permission, setNotifyAbout } from '../account/notifications.js';
+import { askPermission, isLooking, notify, permission } from '../../shared/notifications.js';
+import { canNotify, notifyAbout, setNotifyAbout } from '../account/notifications.js';
 import type { ChatEvent, EventMessage } from '../contract.js';
 import { isDirect, nameOf } from '../state/chat-state.js';
 import { plainText } from '../state/format.js';
@@ -13,9 +14,6 @@ import { show, view } from './view.js';
 const MAX_TEXT = 140;
 
 export type Notices = ReturnType<typeof createNotices>;
-
-/** Whether the user is looking at the page. */
-export const isLooking = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
 
 interface NoticeDeps {
   readonly store: Store;

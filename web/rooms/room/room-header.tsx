@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import {
   ArrowLeft,
+  Bell,
   Eye,
   Flame,
   KeyRound,
@@ -22,6 +23,7 @@ import { navigate } from '../../shared/route.js';
 import { isPresent } from '../conversation.js';
 import { texts } from '../texts.js';
 import { type DialogName, useRoom } from './context.js';
+import { isNotifying, toggleNotifications } from './notifications.js';
 
 const words = texts.room;
 
@@ -65,6 +67,12 @@ export function RoomHeader() {
           { label: words.rename, icon: PenLine, disabled: isExcluded, run: show('rename') },
           { label: words.retitle, icon: Type, disabled: isExcluded, run: show('retitle') },
           { label: words.rotate, icon: KeyRound, disabled: isExcluded, run: show('rotate') },
+          {
+            label: texts.notifications.toggle,
+            icon: Bell,
+            checked: isNotifying(),
+            run: () => void toggleNotifications(),
+          },
           'separator',
           { label: words.forget, icon: LogOut, run: show('forget') },
           { label: words.burn, icon: Flame, danger: true, run: show('burn') },

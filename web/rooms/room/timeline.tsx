@@ -5,11 +5,12 @@ import { useEffect } from 'preact/hooks';
 import { AnchoredList } from '../../shared/components/anchored-list.js';
 import { Button } from '../../shared/components/button.js';
 import { Banner, Empty, Loading } from '../../shared/components/states.js';
-import type { Entry } from '../conversation.js';
+import { type Entry, isMessage } from '../conversation.js';
 import type { PendingMessage } from '../outbox.js';
 import { texts } from '../texts.js';
 import { nameOf, useRoom } from './context.js';
 import { EntryRow } from './entry-row.js';
+import { useNotifications } from './notifications.js';
 import { FailedRotation, PendingBubble, PendingFile } from './pending.js';
 import { useUnread } from './unread.js';
 
@@ -22,6 +23,7 @@ export function Timeline() {
   const { entries, members } = session.conversation.value;
   const pending = pendingRows(session.outbox.pending.value);
   const firstUnread = useUnread();
+  useNotifications();
   const last = entries.at(-1);
 
   // What one sends oneself is always shown.
@@ -76,8 +78,6 @@ export function Timeline() {
     </div>
   );
 }
-
-export const isMessage = (entry: Entry | undefined): boolean => entry?.kind === 'text' || entry?.kind === 'file';
 
 /** Parts of one file are one row. */
 function pendingRows(pending: readonly PendingMessage[]) {

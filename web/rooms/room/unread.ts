@@ -1,6 +1,7 @@
 /** Messages that came while the page was hidden: their number in the title of the tab, a mark before the first one. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { isMessage } from '../conversation.js';
 import { texts } from '../texts.js';
 import { useRoom } from './context.js';
 
@@ -11,7 +12,7 @@ export function useUnread(): string | undefined {
   /** Id of the newest message that was seen. */
   const seen = useSignal<string | undefined>(undefined);
   const mark = useSignal<string | undefined>(undefined);
-  const messages = entries.filter(({ kind }) => kind === 'text' || kind === 'file');
+  const messages = entries.filter(isMessage);
   const newest = messages.at(-1)?.id;
   const shownTitle = title || texts.room.untitled;
 

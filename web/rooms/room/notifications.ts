@@ -1,0 +1,42 @@
+/** Notifications of messages, if wanted. They say nothing of the room: the system may keep what they say. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { toast } from '../../shared/components/toasts.js';
+import { askPermission, isLooking, notify, permission } from '../../shared/notifications.js';
+import { stored } from '../../shared/storage.js';
+import { isMessage } from '../conversation.js';
+import { texts } from '../texts.js';
+import { useRoom } from './context.js';
+
+const words = texts.notifications;
+const kept = stored('rooms.notify', false);
+
+const isWanted = signal(kept.get());
+
+export const isNotifying = (): boolean => isWanted.value && permission.value === 'granted';
+
+/** Turns them on or off in this browser; must be called from a click. */
+export async function toggleNotifications(): Promise<void> {
+  isWanted.value = !isNotifying();
+  kept.set(isWanted.value);
+  if (!isWanted.value) return;
+  const answer = await askPermission();
+  if (answer !== 'granted') toast({ text: answer === 'unsupported' ? words.unsupported : words.refused, tone: 'bad' });
+}
+
+/** Notifies of new messages of others while the user looks elsewhere. */
+export function useNotifications(): void {
+  const { session } = useRoom();
+  const newest = session.conversation.value.entries.findLast(isMessage);
+  const isLoaded = session.isLoaded.value;
+  /** Id of the newest message that is not to be notified of; undefined before the room is loaded. */
+  const known = useRef<string | undefined | null>(undefined);
+
+  useEffect(() => {
+    if (!isLoaded) return;
+    const isNew = known.current !== undefined && newest !== undefined && newest.id !== known.current;
+    known.current = newest?.id ?? null;
+    if (isNew && newest.senderId !== session.ownId && isNotifying() && !isLooking())
+      notify(words.message, words.open, session.roomId);
+  }, [newest?.id, isLoaded]);
+}
