@@ -79,11 +79,15 @@ describe('dashboard with filters', function () {
 
   it('shows the hours of a day, also on a phone', async () => {
     const site = await visitedSite();
-    const page = await openAt(site, { viewport: PHONE });
+    const page = await openAt(site, { viewport: PHONE, locale: 'en-GB' });
     await page.getByText('Today', { exact: true }).click();
     await page.locator('#chart[aria-valuemax="24"]').waitFor();
     await says(page, '#chart-title', 'Page views by hour');
     await says(page, '#readout', /^Highest at \d\d:00.*: 3 page views$/);
+    const american = await openAt(site, { locale: 'en-US' });
+    await american.getByText('Today', { exact: true }).click();
+    await says(american, '#readout', /^Highest at \d{1,2}:00 [AP]M.*: 3 page views$/);
+    await picture(american, 'hours-american');
     await noScroll(page);
     await accessible(page);
     await picture(page, 'hours-phone');

@@ -95,6 +95,20 @@ describe('log explorer', function () {
     await matching(page, 6);
   });
 
+  it('shows times in the form of the reader, everywhere the same', async () => {
+    for (const [locale, form] of [
+      ['en-US', /^\d\d?:\d\d(:\d\d\.\d{3})? [AP]M$/],
+      ['en-GB', /^\d\d:\d\d(:\d\d\.\d{3})?$/],
+    ] as const) {
+      const page = await open('#/?range=6h', { locale });
+      await matching(page, 6);
+      const times = await page.locator('.record-row time, .axis span').allInnerTexts();
+      expect(times.length).to.be.greaterThan(8);
+      for (const time of times) expect(time).to.match(form);
+      await looksRight(page, `times-${locale}`);
+    }
+  });
+
   it('shows values of fields in the rows, also for who gets the link', async () => {
     const page = await open();
     await matching(page, 6);

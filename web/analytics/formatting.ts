@@ -1,4 +1,4 @@
-/** Formats numbers, days and times for display. */
+/** Formats numbers and days for display. */
 const NUMBER = new Intl.NumberFormat('en');
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const SHARE = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -8,9 +8,6 @@ const LONG_DAY = utc({ weekday: 'long', day: 'numeric', month: 'long', year: 'nu
 const DAY_TICK = utc({ day: 'numeric', month: 'short' });
 const MONTH_TICK = utc({ month: 'short', year: 'numeric' });
 const LONG_MONTH = utc({ month: 'long', year: 'numeric' });
-const HOUR = utc({ hour: '2-digit', minute: '2-digit' });
-/** In the user's time zone. */
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const REGIONS = new Intl.DisplayNames('en', { type: 'region' });
 
 export const number = (value: number): string => NUMBER.format(value);
@@ -32,9 +29,6 @@ export const longMonth = (date: string): string => LONG_MONTH.format(instantOf(d
 export const dayTick = (instant: number): string => DAY_TICK.format(instant);
 /** `Nov 2026`, for Unix ms. */
 export const monthTick = (instant: number): string => MONTH_TICK.format(instant);
-/** `14:00` in UTC, for Unix ms. */
-export const hour = (instant: number): string => HOUR.format(instant);
-export const time = (instant: string): string => TIME.format(Date.parse(instant));
 
 /** `1 page view`, `12 page views`. */
 export function pluralize(count: number, one: string): string {

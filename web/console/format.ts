@@ -3,15 +3,12 @@ import { language } from '../shared/language.js';
 
 const integers = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
-const times = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' });
 
 /** Also a text of digits, which may be a number of 64 bits. */
 export const formatCount = (value: number | string): string =>
   integers.format(typeof value === 'string' ? BigInt(value) : value);
 
 export const formatNumber = (value: number): string => short.format(value);
-
-export const formatTime = (at: number): string => times.format(at);
 
 export function formatBytes(bytes: number): string {
   const power = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)));

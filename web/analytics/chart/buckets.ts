@@ -1,6 +1,8 @@
 /** Groups the hours or days of a report into the points of a chart: hours, days, weeks (from Monday) or months, in UTC. */
+
+import { utcClockTime } from '../../shared/components/time.js';
 import type { Metric, Metrics, Report } from '../contract.js';
-import { day, dayAt, hour, instantOf, longDay, longMonth } from '../formatting.js';
+import { day, dayAt, instantOf, longDay, longMonth } from '../formatting.js';
 import { periodTexts } from '../texts.js';
 
 export type Resolution = 'hour' | 'day' | 'week' | 'month';
@@ -103,7 +105,15 @@ function hoursOf(date: string, count: number, now: number): readonly Bucket[] {
     const start = instantOf(date) + index * HOUR_MS;
     const isFuture = start > now;
     const isUnfinished = !isFuture && start + HOUR_MS > now;
-    return { start, label: hour(start), first: index, last: index, isPartial: isUnfinished, isUnfinished, isFuture };
+    return {
+      start,
+      label: utcClockTime(start),
+      first: index,
+      last: index,
+      isPartial: isUnfinished,
+      isUnfinished,
+      isFuture,
+    };
   });
 }
 

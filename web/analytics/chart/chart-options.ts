@@ -1,6 +1,7 @@
 /** uPlot options of the chart: page colours, times in UTC. */
 import UPlot from 'uplot';
-import { dayTick, hour, monthTick, short } from '../formatting.js';
+import { utcClockTime } from '../../shared/components/time.js';
+import { dayTick, monthTick, short } from '../formatting.js';
 import type { Resolution } from './buckets.js';
 
 const HOUR = 3600;
@@ -41,7 +42,7 @@ export interface ChartOptions {
 export function optionsOf({ width, height, points, resolution, lines, onCursor }: ChartOptions): UPlot.Options {
   const axis = { font: font(), stroke: colour('--quiet'), ticks: { show: false } };
   const tick = (seconds: number, step: number) => {
-    if (resolution === 'hour') return hour(seconds * 1000);
+    if (resolution === 'hour') return utcClockTime(seconds * 1000);
     return (step >= MONTH ? monthTick : dayTick)(seconds * 1000);
   };
   return {

@@ -1,6 +1,7 @@
 /** What happens now: the number of hits in the last five minutes, and the latest ones. */
 import { useEffect } from 'preact/hooks';
-import { country, siteOf, time } from '../formatting.js';
+import { clockTimeWithSeconds } from '../../shared/components/time.js';
+import { country, siteOf } from '../formatting.js';
 import { liveTexts } from '../texts.js';
 import { counts, isConnected, type NumberedHit, recent, recount } from './live-state.js';
 
@@ -36,7 +37,7 @@ function RecentHit({ hit: { timestamp, path, event, referrer, browser, country: 
   return (
     <li>
       <time class="quiet" dateTime={timestamp}>
-        {time(timestamp)}
+        {clockTimeWithSeconds(Date.parse(timestamp))}
       </time>
       <bdi class="what">{event === undefined ? path : liveTexts.eventOn(event, path)}</bdi>
       <bdi class="quiet">{details.filter(Boolean).join(' · ')}</bdi>

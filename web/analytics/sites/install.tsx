@@ -3,9 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
 import { Button } from '../../shared/components/button.js';
 import { CopyButton } from '../../shared/components/copy-button.js';
+import { clockTimeWithSeconds } from '../../shared/components/time.js';
 import { api } from '../api.js';
 import type { Attempt, Site } from '../contract.js';
-import { time } from '../formatting.js';
 import { hitsSeen } from '../state/dashboard.js';
 import { isInstallOpen } from '../state/selection.js';
 import { installTexts, reasonText, texts } from '../texts.js';
@@ -31,7 +31,11 @@ function describe({ kind, eventName, host, path }: Attempt): string {
 /** `attempts`: newest first. */
 function checkOf(attempts: readonly Attempt[]): Check {
   const accepted = attempts.find((each) => each.accepted);
-  if (accepted) return { state: 'works', text: installTexts.works(describe(accepted), time(accepted.timestamp)) };
+  if (accepted)
+    return {
+      state: 'works',
+      text: installTexts.works(describe(accepted), clockTimeWithSeconds(Date.parse(accepted.timestamp))),
+    };
   const [newest] = attempts;
   if (newest) return { state: 'ignored', text: installTexts.ignored(reasonText(newest.reason, newest.host)) };
   return { state: 'waiting', text: installTexts.waiting };
@@ -101,7 +105,7 @@ export function Install({ site }: { site: Site }) {
 const AttemptRow = ({ attempt }: { attempt: Attempt }) => (
   <li>
     <time class="quiet" dateTime={attempt.timestamp}>
-      {time(attempt.timestamp)}
+      {clockTimeWithSeconds(Date.parse(attempt.timestamp))}
     </time>
     <bdi class="what">{describe(attempt)}</bdi>
     <span class="quiet">

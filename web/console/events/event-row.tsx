@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { CopyButton } from '../../shared/components/copy-button.js';
-import { Time } from '../../shared/components/time.js';
+import { dateTime, Time } from '../../shared/components/time.js';
 import { Loaded, useLoad } from '../../shared/use-load.js';
 import type { EventHeader, RelatedEvents } from '../contract.js';
-import { formatTime } from '../format.js';
 import { get } from '../session.js';
 import { texts } from '../texts.js';
 
@@ -43,7 +42,7 @@ function EventLine({ event: { recordedAt, type, stream, revision } }: { event: E
   const at = Date.parse(recordedAt);
   return (
     <>
-      <Time at={at}>{formatTime(at)}</Time>
+      <Time at={at}>{dateTime(at)}</Time>
       <span class="tag">{stream.slice(0, stream.indexOf('.')) || service}</span>
       <strong>{name}</strong>
       <span class="quiet stream">

@@ -2,10 +2,10 @@
 import { CircleAlert, CircleCheck } from 'lucide-preact';
 import { Icon } from '../../shared/components/icon.js';
 import { Banner } from '../../shared/components/states.js';
-import { clockTime, Time } from '../../shared/components/time.js';
+import { clockTime, dateTime, Time } from '../../shared/components/time.js';
 import { Loaded } from '../../shared/use-load.js';
 import type { Activity, Health, Lease, NodeDescription, RecentError } from '../contract.js';
-import { formatBytes, formatTime, shortName } from '../format.js';
+import { formatBytes, shortName } from '../format.js';
 import { getHealth } from '../session.js';
 import { texts } from '../texts.js';
 import { usePoll, usePolled } from '../use-poll.js';
@@ -165,7 +165,7 @@ function Errors({ errors }: { errors: readonly RecentError[] }) {
       {errors.map(({ time, level, message, error }, index) => (
         // The newest is first, so that an index counted from the end stays that of its line.
         <li key={errors.length - index}>
-          <Time at={Date.parse(time)}>{formatTime(Date.parse(time))}</Time>
+          <Time at={Date.parse(time)}>{dateTime(Date.parse(time))}</Time>
           <span class={level === 'error' ? 'bad' : 'warn'}>
             {level === 'error' ? texts.overview.error : texts.overview.warning}
           </span>

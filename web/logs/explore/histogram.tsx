@@ -2,6 +2,7 @@
 import { ZoomOut } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
+import { clockTime, clockTimeWithSeconds } from '../../shared/components/time.js';
 import { language } from '../../shared/language.js';
 import { texts } from '../texts.js';
 import { intervalText, type Scale, ticksOf } from '../time/bars.js';
@@ -21,17 +22,9 @@ const HEIGHT = 100;
 /** A tick further to the right would be cut off. */
 const LAST_TICK = 0.95;
 const DAY_MS = 86_400_000;
-/** The clock of the rows below. */
-const hourCycle = 'h23';
-const timeFormat = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle });
-const secondFormat = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle });
 const dayFormat = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
-const bothFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', hourCycle });
-const bothWithSecondsFormat = new Intl.DateTimeFormat(language, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-  hourCycle,
-});
+const bothFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+const bothWithSecondsFormat = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function Histogram() {
   const counted = fine.value ?? histogram.value;
@@ -184,14 +177,14 @@ function Bars({ counted, shown }: { counted: Counted; shown: Span | undefined })
 
 function Axis({ scale }: { scale: Scale }) {
   const length = scale.bars * scale.widthMs;
-  const format = length > 2 * DAY_MS ? dayFormat : length < 10 * 60_000 ? secondFormat : timeFormat;
+  const format = length > 2 * DAY_MS ? dayFormat.format : length < 10 * 60_000 ? clockTimeWithSeconds : clockTime;
   return (
     <div class="axis quiet" aria-hidden="true">
       {ticksOf(scale, 8)
         .filter(({ share }) => share < LAST_TICK)
         .map(({ at, share }) => (
           <span key={at} style={{ left: `${share * 100}%` }}>
-            {format.format(at)}
+            {format(at)}
           </span>
         ))}
     </div>

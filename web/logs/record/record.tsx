@@ -1,13 +1,12 @@
 /** An opened record: formatted JSON, and what can be done with it and with each of its values. */
 import { Copy, Link, Rows3 } from 'lucide-preact';
 import { Button } from '../../shared/components/button.js';
-import { fullTime } from '../../shared/components/time.js';
+import { fullTime, preciseTime } from '../../shared/components/time.js';
 import { stringifyExact } from '../api/exact-json.js';
 import { entryTime } from '../api/queries.js';
 import type { Entry } from '../contract.js';
 import { shareAddress, view } from '../explore/view.js';
 import { texts } from '../texts.js';
-import { preciseTime } from '../time/range.js';
 import { showAround } from './around-state.js';
 import { copy } from './copy.js';
 import { JsonView } from './json-view.js';

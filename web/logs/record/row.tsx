@@ -1,10 +1,11 @@
 /** A record as a row: time, level, producer, event and message. */
+import { preciseTime } from '../../shared/components/time.js';
 import { entryTime } from '../api/queries.js';
 import type { Entry } from '../contract.js';
 import { valuesAt } from '../explore/fields.js';
 import { toneOf } from '../explore/levels.js';
 import { view } from '../explore/view.js';
-import { localDate, preciseTime } from '../time/range.js';
+import { localDate } from '../time/range.js';
 
 interface RowProps {
   readonly entry: Entry;

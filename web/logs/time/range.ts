@@ -68,7 +68,7 @@ export function widerRange(range: Range, now: number): Range {
   return absoluteRange(from - margin, Math.min(to + margin, now));
 }
 
-const sameDay = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const sameDay = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** `Last 24 hours`, or both instants. */
 export function describeRange(range: Range): string {
@@ -84,13 +84,7 @@ export function localInput(ms: number): string {
   return new Date(ms - offsetMs).toISOString().slice(0, 19);
 }
 
-const pad = (value: number, length = 2) => String(value).padStart(length, '0');
-
-/** `09:05:12.345` in the local zone; rows align because every reader gets the same form. */
-export function preciseTime(ms: number): string {
-  const date = new Date(ms);
-  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
-}
+const pad = (value: number) => String(value).padStart(2, '0');
 
 /** `2026-11-27` in the local zone. */
 export function localDate(ms: number): string {

@@ -1,7 +1,16 @@
 /** Times in the reader's language and zone. */
 import { language } from '../language.js';
 
-const clockFormat = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' });
+const clockFormat = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
+const utcClockFormat = new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' });
+const secondsFormat = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
+const preciseFormat = new Intl.DateTimeFormat(language, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+const dateTimeFormat = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' });
 const fullFormat = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'medium' });
 const dayFormat = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
 const dayOfYearFormat = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
@@ -9,6 +18,18 @@ const relativeFormat = new Intl.RelativeTimeFormat(language, { numeric: 'auto', 
 
 /** `09:05` or `9:05 AM`. */
 export const clockTime = (ms: number): string => clockFormat.format(ms);
+
+/** The same in UTC, for what is counted by hours of UTC. */
+export const utcClockTime = (ms: number): string => utcClockFormat.format(ms);
+
+/** `09:05:12` or `9:05:12 AM`. */
+export const clockTimeWithSeconds = (ms: number): string => secondsFormat.format(ms);
+
+/** `09:05:12.345` or `09:05:12.345 AM`, of the same length for each time. */
+export const preciseTime = (ms: number): string => preciseFormat.format(ms);
+
+/** `27/11/2026, 09:05:12`. */
+export const dateTime = (ms: number): string => dateTimeFormat.format(ms);
 
 /** `Friday, 27 November 2026 at 09:05:12`. */
 export const fullTime = (ms: number): string => fullFormat.format(ms);
