@@ -1,6 +1,7 @@
 /** Projection kernel: types, projector, rebuild and verification. */
 export { assertBuildExists, createActiveBuilds, createBuildSwitch } from './active-builds.js';
-export { emptyBloomFilter, makeBloomFilter, mayContain, putTerm } from './bloom-filter.js';
+export { type BlockVersion, createBlockCache } from './block-index/block-cache.js';
+export { emptyBloomFilter, makeBloomFilter, mayContainAll, putTerm } from './block-index/bloom-filter.js';
 export { type Progress, projectorLease } from './build.js';
 export {
   type Apply,

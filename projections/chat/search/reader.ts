@@ -1,28 +1,17 @@
 /** Searches the index: the blocks that their Bloom filters do not rule out, newest first. */
-import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { Hit, SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
-import {
-  createBatchFlight,
-  createSingleFlight,
-  sliceExpired,
-  yieldToEventLoop,
-} from '../../../application/concurrency/index.js';
+import { createSingleFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Cache, Position, ProjectionProgress, Vault } from '../../../application/ports/index.js';
 import { ngramsOfWord } from '../../../domain/chat/text-search.js';
-import { longOf, mayContain } from '../../kernel/index.js';
-import { type BlockText, blockText, type DocQuery, findDocs } from './block-text.js';
+import { type BlockVersion, createBlockCache, emptyBloomFilter, longOf, mayContainAll } from '../../kernel/index.js';
+import { type BlockText, blockText, type DocQuery, type DocWord, findDocs } from './block-text.js';
 import { BLOCKS, type BlockRow, type Doc, subjectOf } from './blocks.js';
 import { search } from './projection.js';
 
 /** Room for the filters of a million messages. */
 const FILTER_BYTES = 26 * 1024 * 1024;
 const TEXT_BYTES = 62 * 1024 * 1024;
-/**
- * Once the cache of texts is full, only one of this many is admitted: a scan larger than the cache would otherwise evict
- * everything.
- */
-const OVERFLOW_SAMPLE = 8;
 /** Blocks per read: the first batch often suffices. */
 const FIRST_BATCH = 16;
 const BATCH_SIZE = 64;
@@ -38,12 +27,14 @@ export interface SearchReaderPorts {
 
 /** Compiled query, with the words assumed rarest first. */
 interface CompiledQuery extends DocQuery {
-  readonly words: readonly (DocQuery['words'][number] & { readonly ngrams: readonly number[] })[];
+  readonly words: readonly CompiledWord[];
 }
 
-interface BlockHeader {
-  /** Build, id and version of the row. */
-  readonly key: string;
+interface CompiledWord extends DocWord {
+  readonly ngrams: readonly number[];
+}
+
+interface BlockHeader extends BlockVersion {
   readonly build: string;
   readonly id: string;
   /** Position of its last message. */
@@ -82,12 +73,6 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
   const singleFlight = createSingleFlight();
   const position = () => projectionProgress.position(search.name);
   const rowsOf = (name: string) => db.collection<BlockRow>(`${name}.${BLOCKS}`);
-  const filters = new LRUCache<string, Uint8Array>({
-    maxSize: FILTER_BYTES,
-    sizeCalculation: ({ length }, key) => length + key.length + 200,
-  });
-  const texts = new LRUCache<string, BlockText>({ maxSize: TEXT_BYTES, sizeCalculation: ({ size }) => size });
-  let overflow = 0;
 
   /** Reads the headers of changed blocks. */
   async function refresh(name: string): Promise<void> {
@@ -106,7 +91,8 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
       if (sliceExpired()) await yieldToEventLoop();
       hasChanged = true;
       next.headers.set(id, {
-        key: `${name} ${id} ${_at}`,
+        key: keyOf(name, id),
+        version: String(_at),
         build: name,
         id,
         last: last.toBigInt(),
@@ -129,60 +115,45 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     return directory.sorted;
   }
 
-  const rowsOfBatch = ([first, ...more]: readonly BlockHeader[], fields: { readonly [name: string]: 1 }) =>
-    rowsOf(first!.build)
-      .find({ _id: { $in: [first!, ...more].map(({ id }) => id) } })
-      .project<BlockRow>({ channel: 1, ...fields });
+  /** Decodes a field of the rows of blocks of one build; a block without the field has no value. */
+  const decodeRows =
+    <Value>(field: 'filter' | 'docs', decode: (opened: Uint8Array | undefined) => Value | Promise<Value>) =>
+    async (blocks: readonly BlockHeader[]): Promise<ReadonlyMap<string, Value>> => {
+      const name = blocks[0]!.build;
+      const found = new Map<string, Value>();
+      const rows = rowsOf(name)
+        .find({ _id: { $in: blocks.map(({ id }) => id) } })
+        .project<BlockRow>({ channel: 1, [field]: 1 });
+      for await (const { _id, channel, [field]: sealed } of rows)
+        if (sealed) found.set(keyOf(name, _id), await decode(await vault.openBytes(subjectOf(channel), sealed.buffer)));
+      return found;
+    };
 
-  const loadFilters = createBatchFlight<BlockHeader, Uint8Array>(async (batch) => {
-    const keys = new Map(batch.map(({ id, key }) => [id, key]));
-    for await (const { _id, channel, filter } of rowsOfBatch(batch, { filter: 1 })) {
-      if (!filter) continue;
-      // Without its key a block has no matches.
-      const opened = (await vault.openBytes(subjectOf(channel), filter.buffer)) ?? new Uint8Array(8);
-      filters.set(keys.get(_id)!, opened);
-    }
-    return new Map();
+  // Without its key a block has no matches: its filter and its texts are empty.
+  const filters = createBlockCache<BlockHeader, Uint8Array>({
+    name: 'chat.search-filters',
+    limitBytes: FILTER_BYTES,
+    sizeOf: ({ length }) => length,
+    load: decodeRows('filter', (opened) => opened ?? emptyBloomFilter(0)),
+  });
+  const texts = createBlockCache<BlockHeader, BlockText>({
+    name: 'chat.search-texts',
+    limitBytes: TEXT_BYTES,
+    sizeOf: ({ size }) => size,
+    load: decodeRows('docs', (opened) => blockText(opened ?? new Uint8Array())),
   });
 
-  /** Reads the current or newer texts; blocks that no longer exist are missing. */
-  const loadTexts = createBatchFlight<BlockHeader, BlockText>(async (batch) => {
-    const keys = new Map(batch.map(({ id, key }) => [id, key]));
-    const found = new Map<string, BlockText>();
-    for await (const { _id, channel, docs } of rowsOfBatch(batch, { docs: 1 })) {
-      const text = await blockText((await vault.openBytes(subjectOf(channel), docs.buffer)) ?? new Uint8Array());
-      const key = keys.get(_id)!;
-      found.set(key, text);
-      if (texts.calculatedSize + text.size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0) texts.set(key, text);
-    }
-    return found;
-  });
-
-  async function readTexts(batch: readonly BlockHeader[]): Promise<ReadonlyMap<string, BlockText>> {
-    const found = new Map<string, BlockText>();
-    const missing: BlockHeader[] = [];
-    for (const header of batch) {
-      const known = texts.get(header.key);
-      if (known) found.set(header.key, known);
-      else missing.push(header);
-    }
-    if (missing.length > 0) for (const [key, text] of await loadTexts(missing)) found.set(key, text);
-    return found;
-  }
-
-  /** Whether the block may contain matches, by its authors and filter. */
-  function mightMatch({ key, authors }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
-    if (authorId !== undefined && !authors.includes(authorId)) return false;
-    // `peek`, as every search visits all filters and recency means nothing.
-    const filter = filters.peek(key);
-    return (
-      !filter ||
-      words.every(
-        (word) =>
-          word.ngrams.every((ngram) => mayContain(filter, ngram)) ||
-          (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
-      )
-    );
+  /** The blocks that may contain matches, by their authors and filters. */
+  async function findCandidates(blocks: readonly BlockHeader[], { words, authorId }: CompiledQuery) {
+    const byAuthor = authorId === undefined ? blocks : blocks.filter(({ authors }) => authors.includes(authorId));
+    const full = await filters.read(byAuthor.filter(({ isFull }) => isFull));
+    let next = 0;
+    return byAuthor.filter(({ authors, isFull }) => {
+      const filter = isFull ? full[next++] : undefined;
+      const mayMatch = (word: CompiledWord) =>
+        !filter || mayContainAll(filter, word.ngrams) || authors.some((each) => word.authors.has(each));
+      return words.every(mayMatch);
+    });
   }
 
   async function searchBlocks(
@@ -196,16 +167,13 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
       if (isComplete(all[from]!)) break;
       if (sliceExpired()) await yieldToEventLoop();
-      const slice = all.slice(from, from + size);
-      const unfiltered = slice.filter(({ isFull, key }) => isFull && !filters.has(key));
-      if (unfiltered.length > 0) await loadFilters(unfiltered);
-      const batch = slice.filter((header) => mightMatch(header, query));
+      const batch = await findCandidates(all.slice(from, from + size), query);
       if (batch.length === 0) continue;
-      const read = await readTexts(batch);
-      for (const header of batch) {
+      const read = await texts.read(batch);
+      for (const [index, header] of batch.entries()) {
         if (sliceExpired()) await yieldToEventLoop();
         if (isComplete(header)) break;
-        const text = read.get(header.key);
+        const text = read[index];
         const docs = text ? findDocs(text, query).slice(-limit) : [];
         if (docs.length === 0) continue;
         const more = docs.map((doc) => ({ doc, channel: header.channel, posted: BigInt(doc.posted) }));
@@ -216,10 +184,7 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
   }
 
   return {
-    caches: [
-      { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
-      { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
-    ],
+    caches: [filters.cache, texts.cache],
     async find(query) {
       const name = build();
       if (name === undefined) return [];
@@ -229,6 +194,8 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     },
   };
 }
+
+const keyOf = (build: string, id: string): string => `${build} ${id}`;
 
 const emptyDirectory = (build: string): Directory => ({
   build,

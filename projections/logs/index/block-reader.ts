@@ -1,11 +1,10 @@
 /** Reads and decrypts blocks and term filters on demand, with caches and a limit on decrypted bytes. */
-import { LRUCache } from 'lru-cache';
 import { Binary, type Db } from 'mongodb';
-import { createFairSemaphore, createSingleFlight } from '../../../application/concurrency/index.js';
+import { createFairSemaphore } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
-import { mayContain } from '../../kernel/index.js';
+import { type BlockVersion, createBlockCache, mayContainAll } from '../../kernel/index.js';
 import { type DecodedBlock, decodeBlock } from './block.js';
 import { decryptAndInflate } from './compress-and-seal.js';
 import { type Partition, sectionsCollection } from './partitions.js';
@@ -23,12 +22,19 @@ const MAX_READ_BYTES = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
+/** An open block, or a filter of a block: of a full one the named section. */
+interface KeyedRef extends BlockVersion, BlockRef {
+  readonly section?: string | undefined;
+}
+
+interface CachedBlock {
+  readonly block: Block;
+  readonly size: number;
+}
+
 export type BlockReader = ReturnType<typeof createBlockReader>;
 
 export function createBlockReader(db: Db, vault: Vault) {
-  const blocks = new LRUCache<string, Block>({ maxSize: BLOCK_CACHE_BYTES });
-  const singleFlight = createSingleFlight();
-  const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTER_CACHE_BYTES });
   const semaphore = createFairSemaphore('reading blocks', MAX_READ_BYTES, Number.POSITIVE_INFINITY);
   /** Runs a job that needs this many bytes. Exports may wait for long. */
   const withBytes = <Result>(bytes: number, job: () => Promise<Result>) =>
@@ -37,16 +43,28 @@ export function createBlockReader(db: Db, vault: Vault) {
   const sectionCache = createSectionCache(vault, sectionLoader);
 
   const rowsOf = (name: string, part: Partition) => db.collection<BlockRow>(`${name}.${part.name}`);
-  /** Includes the count, because an open block of scattered records loses some when they expire. */
-  const keyOf = (name: string, part: Partition, { _id, _at, count }: BlockHeader) =>
-    `${name} ${part.name} ${_id} ${_at} ${count}`;
+  /** The version includes the count, because an open block of scattered records loses some when they expire. */
+  const keyed = (ref: BlockRef, section?: string): KeyedRef => {
+    const { name, part, header } = ref;
+    const key = `${name} ${part.name} ${header._id} ${section ?? ''}`;
+    return { ...ref, key, version: `${header._at} ${header.count}`, section };
+  };
 
-  async function getBlock(ref: BlockRef): Promise<Block | undefined> {
-    const key = keyOf(ref.name, ref.part, ref.header);
-    return blocks.get(key) ?? singleFlight(key, () => loadBlock(key, ref));
-  }
+  const openBlocks = createBlockCache<KeyedRef, CachedBlock>({
+    name: 'logs.blocks',
+    limitBytes: BLOCK_CACHE_BYTES,
+    sizeOf: ({ size }) => size,
+    async load(refs) {
+      const loaded = new Map<string, CachedBlock>();
+      for (const ref of refs) {
+        const block = await loadOpenBlock(ref);
+        if (block) loaded.set(ref.key, block);
+      }
+      return loaded;
+    },
+  });
 
-  async function loadBlock(key: string, { name, part, header }: BlockRef): Promise<Block | undefined> {
+  async function loadOpenBlock({ name, part, header }: BlockRef): Promise<CachedBlock | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });
     if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => decryptAndInflate(vault, header.subject, each)));
@@ -56,10 +74,34 @@ export function createBlockReader(db: Db, vault: Vault) {
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
     const bytes = readable.reduce((sum, piece) => sum + piece.length, 0);
     // Text with any non-Latin-1 character takes two bytes per character; rendered entries repeat the records.
-    const size = 2 * characters * (bytes > characters ? 2 : 1) + RECORD_BYTES * header.count;
-    blocks.set(key, block, { size });
-    return block;
+    return { block, size: 2 * characters * (bytes > characters ? 2 : 1) + RECORD_BYTES * header.count };
   }
+
+  /** Bloom filters of blocks of one collection: of open blocks from their rows, of full ones one of their sections. */
+  const filters = createBlockCache<KeyedRef, Uint8Array>({
+    name: 'logs.filters',
+    limitBytes: FILTER_CACHE_BYTES,
+    sizeOf: ({ length }) => length,
+    async load(refs) {
+      const { name, part, section } = refs[0]!;
+      const idOf = ({ header }: BlockRef) => (section === undefined ? header._id : sectionsId(header._id, 'terms'));
+      const byId = new Map(refs.map((ref) => [idOf(ref), ref]));
+      const [collection, field] =
+        section === undefined ? [part.name, 'terms'] : [sectionsCollection(part.name), `sections.${section}`];
+      const rows = db
+        .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
+        .find({ _id: { $in: [...byId.keys()] } }, { projection: { [field]: 1 } });
+      const found = new Map<string, Uint8Array>();
+      for await (const { _id, terms, sections } of rows) {
+        const { key, header } = byId.get(_id)!;
+        // May be newer than the header: an open block only gains terms.
+        const sealed = section === undefined ? terms : sections?.[section];
+        const filter = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
+        if (filter) found.set(key, filter);
+      }
+      return found;
+    },
+  });
 
   /** New header of a block that was open when found and is full by now, so its row has no records any more. */
   async function findFilled({ name, part, header }: BlockRef): Promise<BlockRef | undefined> {
@@ -80,46 +122,15 @@ export function createBlockReader(db: Db, vault: Vault) {
     return retried === 'needs-records' ? undefined : retried.found;
   }
 
-  /** Term filters by block: of open blocks from their rows, or a section of those of full blocks. */
-  async function filtersOf(name: string, part: Partition, headers: readonly BlockHeader[], section?: string) {
-    const found = new Map<string, Uint8Array>();
-    const missing = new Map<string, BlockHeader>();
-    for (const header of headers) {
-      const cached = filters.get(`${keyOf(name, part, header)} ${section}`);
-      if (cached) found.set(header._id, cached);
-      else missing.set(section === undefined ? header._id : sectionsId(header._id, 'terms'), header);
-    }
-    if (missing.size === 0) return found;
-    const [collection, field] =
-      section === undefined ? [part.name, 'terms'] : [sectionsCollection(part.name), `sections.${section}`];
-    const rows = db
-      .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
-      .find({ _id: { $in: [...missing.keys()] } }, { projection: { [field]: 1 } });
-    for await (const { _id, terms, sections } of rows) {
-      const header = missing.get(_id)!;
-      // May be newer than the header: an open block only gains terms.
-      const sealed = section === undefined ? terms : sections?.[section];
-      const filter = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
-      if (!filter) continue;
-      found.set(header._id, filter);
-      filters.set(`${keyOf(name, part, header)} ${section}`, filter, { size: filter.length + RECORD_BYTES });
-    }
-    return found;
-  }
-
   return {
-    caches: [
-      { name: 'logs.blocks', limitBytes: BLOCK_CACHE_BYTES, bytes: () => blocks.calculatedSize },
-      { name: 'logs.filters', limitBytes: FILTER_CACHE_BYTES, bytes: () => filters.calculatedSize },
-      sectionCache.cache,
-    ],
+    caches: [openBlocks.cache, filters.cache, sectionCache.cache],
 
     async read<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs = ALL): Promise<T | undefined> {
       const { header } = ref;
       if (header.chunks) return readSections(ref, look, needs);
       const result = await withBytes(costOf(header), async () => {
-        const block = await getBlock(ref);
-        return block && { found: await look(block) };
+        const [open] = await openBlocks.read([keyed(ref)]);
+        return open && { found: await look(open.block) };
       });
       if (result) return result.found;
       const full = await findFilled(ref);
@@ -140,18 +151,19 @@ export function createBlockReader(db: Db, vault: Vault) {
     ): Promise<readonly BlockHeader[]> {
       if (terms.length === 0) return headers;
       let candidates = headers;
-      const narrow = async (some: readonly number[], isChecked: (header: BlockHeader) => boolean, section?: string) => {
-        const found = await filtersOf(name, part, candidates.filter(isChecked), section);
-        candidates = candidates.filter(({ _id }) => {
-          const filter = found.get(_id);
-          return !filter || some.every((term) => mayContain(filter, term));
-        });
+      /** Keeps the blocks whose filter may hold some of the terms; a full one's filter has a section for them. */
+      const narrow = async (some: readonly number[], section?: string) => {
+        const checked = candidates.filter(({ gathering }) => gathering === (section === undefined ? true : undefined));
+        const found = await filters.read(checked.map((header) => keyed({ name, part, header }, section)));
+        const ruledOut = new Set(checked.filter((_, index) => found[index] && !mayContainAll(found[index], some)));
+        candidates = candidates.filter((header) => !ruledOut.has(header));
       };
-      await narrow(terms, ({ gathering }) => gathering === true);
-      for (const section of new Set(terms.map(termSection))) {
-        const some = terms.filter((term) => termSection(term) === section);
-        await narrow(some, ({ gathering }) => !gathering, section);
-      }
+      await narrow(terms);
+      for (const section of new Set(terms.map(termSection)))
+        await narrow(
+          terms.filter((term) => termSection(term) === section),
+          section,
+        );
       return candidates;
     },
   };

@@ -4,6 +4,7 @@ import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
+import { type BlockVersion, createBlockCache } from '../../kernel/index.js';
 import type { BlockRef } from './rows.js';
 import {
   chunkPiece,
@@ -14,23 +15,27 @@ import {
   valuesPiece,
 } from './section-codec.js';
 import type { SectionLoader } from './section-loader.js';
-import { createSectionNames, type Kind, type Names } from './sections.js';
+import { createSectionNames, KINDS, type Names } from './sections.js';
 
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Producer-days with cached column names. */
 const MAX_CACHED_SUBJECTS = 500;
-const PIECE_BYTES = 200;
 /** Memory of a decoded piece relative to its section's bytes. */
 const MEMORY_FACTOR = 3;
 
 export const ALL: Needs = { instants: true, places: true, records: true };
 
-interface Read {
+interface PieceRef extends BlockVersion {
+  readonly ref: BlockRef;
+  readonly piece: Piece<unknown>;
+}
+
+interface DecodedPiece {
   readonly value: unknown;
+  readonly size: number;
 }
 
 export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
-  const cache = new LRUCache<string, Read>({ maxSize: CACHE_BYTES });
   const namesBySubject = new LRUCache<string, Names>({ max: MAX_CACHED_SUBJECTS });
 
   async function getNames(subject: string): Promise<Names | undefined> {
@@ -41,31 +46,39 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
     return names;
   }
 
-  async function read(ref: BlockRef, pieces: readonly Piece<unknown>[]) {
+  const pieces = createBlockCache<PieceRef, DecodedPiece>({
+    name: 'logs.sections',
+    limitBytes: CACHE_BYTES,
+    sizeOf: ({ size }) => size,
+    /** Decodes pieces of one block. */
+    async load(wanted) {
+      const decoded = new Map<string, DecodedPiece>();
+      await Promise.all(
+        KINDS.map(async (kind) => {
+          const batch = wanted.filter(({ piece }) => piece.kind === kind);
+          if (batch.length === 0) return;
+          const names = [...new Set(batch.flatMap(({ piece }) => piece.sections))];
+          const sections = await sectionLoader.sections(wanted[0]!.ref, kind, names);
+          if (!sections) return;
+          for (const { key, piece } of batch)
+            decoded.set(key, { value: piece.read(sections), size: sizeOf(piece, sections) });
+        }),
+      );
+      return decoded;
+    },
+  });
+
+  /** Values by the pieces' keys; undefined when the block or its key is deleted. */
+  async function read(ref: BlockRef, wanted: readonly Piece<unknown>[]) {
     const { name, part, header } = ref;
-    const keyOf = ({ key }: Piece<unknown>) => `${name} ${part.name} ${header._id} ${key}`;
-    const values = new Map<string, unknown>();
-    const missing = new Map<Kind, Piece<unknown>[]>();
-    for (const piece of pieces) {
-      const cached = cache.get(keyOf(piece));
-      if (cached) values.set(piece.key, cached.value);
-      else missing.set(piece.kind, [...(missing.get(piece.kind) ?? []), piece]);
-    }
-    const loaded = await Promise.all(
-      Array.from(missing, async ([kind, batch]) => {
-        const names = [...new Set(batch.flatMap(({ sections }) => sections))];
-        return [batch, await sectionLoader.sections(ref, kind, names)] as const;
-      }),
-    );
-    for (const [batch, sections] of loaded) {
-      if (!sections) return undefined;
-      for (const piece of batch) {
-        const value = piece.read(sections);
-        values.set(piece.key, value);
-        cache.set(keyOf(piece), { value }, { size: sizeOf(piece, sections) });
-      }
-    }
-    return values;
+    const refs = wanted.map((piece) => {
+      // The sections of a full block never change.
+      const key = `${name} ${part.name} ${header._id} ${piece.key}`;
+      return { ref, piece, key, version: '' };
+    });
+    const decoded = await pieces.read(refs);
+    if (decoded.includes(undefined)) return undefined;
+    return new Map(wanted.map(({ key }, index) => [key, decoded[index]!.value]));
   }
 
   /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
@@ -77,13 +90,12 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
     const columns = (needs.columns ?? []).map((column) => valuesPiece(column, names, count));
     const cached = columns.filter((piece) => piece !== undefined);
     const neededChunks = chunksWith(needs.records, chunks);
-    const pieces: Piece<unknown>[] = [
+    const values = await read(ref, [
       ...(needs.instants || header.over || neededChunks.length > 0 ? [INSTANTS_PIECE] : []),
       ...(needs.places || neededChunks.length > 0 ? [PLACES_PIECE] : []),
       ...cached,
       ...neededChunks.map(chunkPiece),
-    ];
-    const values = await read(ref, pieces);
+    ]);
     if (!values) return undefined;
     // Values without a column can only be read from the records.
     const isIncomplete = cached.length < columns.length || cached.some(({ key }) => values.get(key) === undefined);
@@ -96,7 +108,7 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
 
   return {
     open,
-    cache: { name: 'logs.sections', limitBytes: CACHE_BYTES, bytes: () => cache.calculatedSize },
+    cache: pieces.cache,
   };
 }
 
@@ -104,7 +116,7 @@ const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections
   names.reduce((sum, name) => {
     const bytes = sections.get(name);
     return sum + (bytes instanceof Buffer ? MEMORY_FACTOR * bytes.length : 0);
-  }, PIECE_BYTES);
+  }, 0);
 
 function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
   if (!records) return [];

@@ -58,8 +58,8 @@ describe('readers of the search index', () => {
       const first = find().then(() => {
         isFound = true;
       });
-      // Some of these searches start while new rows are being merged.
-      while (!isFound) {
+      // Some of these searches start while new rows are being merged. Bounded, as each makes the others slower.
+      for (let started = 0; !isFound && started < 50; started++) {
         searches.push(find().then(({ length }) => ({ indexed: n + 1, found: length })));
         await new Promise(setImmediate);
       }

@@ -7,7 +7,7 @@ import { levelBit } from '../../../../domain/logs/levels.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
-import { mayContain } from '../../../../projections/kernel/bloom-filter.js';
+import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
 import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { growTermFilter, makeTermFilter } from '../../../../projections/logs/index/term-filter.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';

@@ -5,7 +5,7 @@ import type { Column, Values } from '../../../../application/logs/record-index.j
 import { leavesAt } from '../../../../domain/logs/filter.js';
 import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
 import { type LogRecord, parseRecord } from '../../../../domain/logs/record.js';
-import { mayContain } from '../../../../projections/kernel/bloom-filter.js';
+import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
 import { buildBlock } from '../../../../projections/logs/index/block.js';
 import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
 import {

@@ -33,6 +33,9 @@ export function mayContain(filter: Uint8Array, term: number): boolean {
   return true;
 }
 
+export const mayContainAll = (filter: Uint8Array, terms: readonly number[]): boolean =>
+  terms.every((term) => mayContain(filter, term));
+
 /** Maps evenly to [0, bits); faster than a remainder. */
 const bitOf = (probe: number, bits: number) => ((probe >>> 0) * bits * 2 ** -32) | 0;
 

@@ -1,7 +1,7 @@
 /** Bloom filters of the search indexes: no false negatives, and few false positives. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { makeBloomFilter, mayContain } from '../../../projections/kernel/bloom-filter.js';
+import { makeBloomFilter, mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
 
 describe('a Bloom filter', () => {
   const TERMS = 5000;

@@ -1,0 +1,76 @@
+/** Values decoded from blocks (filters, contents): read in batches, shared by concurrent readers, and cached. */
+import { LRUCache } from 'lru-cache';
+import { createBatchFlight } from '../../../application/concurrency/index.js';
+import type { Cache } from '../../../application/ports/index.js';
+
+export interface BlockVersion {
+  /** Identifies the block, in whichever version. */
+  readonly key: string;
+  /** Changes with the block. */
+  readonly version: string;
+}
+
+export interface BlockCacheOptions<Block extends BlockVersion, Value> {
+  readonly name: string;
+  readonly limitBytes: number;
+  readonly sizeOf: (value: Value) => number;
+  /** Values by the blocks' keys; blocks without a value are missing. */
+  readonly load: (blocks: readonly Block[]) => Promise<ReadonlyMap<string, Value>>;
+}
+
+interface Entry<Value> {
+  readonly version: string;
+  readonly value: Value;
+}
+
+/** Bytes of an entry in memory, besides its key and value. */
+const ENTRY_BYTES = 200;
+/** A full cache admits one new block of this many: a scan larger than the cache would evict everything. */
+const ADMITTED_OF = 8;
+
+export function createBlockCache<Block extends BlockVersion, Value extends object>({
+  name,
+  limitBytes,
+  sizeOf,
+  load,
+}: BlockCacheOptions<Block, Value>) {
+  const entries = new LRUCache<string, Entry<Value>>({ maxSize: limitBytes });
+  let overflow = 0;
+
+  function admit({ key, version }: Block, value: Value) {
+    const size = sizeOf(value) + key.length + ENTRY_BYTES;
+    const hasRoom = entries.calculatedSize + size <= limitBytes;
+    if (hasRoom || entries.has(key) || ++overflow % ADMITTED_OF === 0) entries.set(key, { version, value }, { size });
+  }
+
+  const loadBatch = createBatchFlight(async (items: readonly { readonly key: string; readonly block: Block }[]) => {
+    const loaded = await load(items.map(({ block }) => block));
+    const found = new Map<string, Value>();
+    for (const { key, block } of items) {
+      const value = loaded.get(block.key);
+      if (!value) continue;
+      admit(block, value);
+      found.set(key, value);
+    }
+    return found;
+  });
+
+  function cached({ key, version }: Block): Value | undefined {
+    const entry = entries.get(key);
+    return entry?.version === version ? entry.value : undefined;
+  }
+
+  return {
+    cache: { name, limitBytes, bytes: () => entries.calculatedSize } satisfies Cache,
+
+    /** The value of each block, in the given order; undefined where there is none. */
+    async read(blocks: readonly Block[]): Promise<readonly (Value | undefined)[]> {
+      const found = blocks.map(cached);
+      if (!found.includes(undefined)) return found;
+      const versionKey = ({ key, version }: Block) => `${key} ${version}`;
+      const missing = blocks.filter((_, index) => !found[index]);
+      const loaded = await loadBatch(missing.map((block) => ({ key: versionKey(block), block })));
+      return blocks.map((block, index) => found[index] ?? loaded.get(versionKey(block)));
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Delivers events to projections whose leaders die between two writes, as the projector does. */
+import fc from 'fast-check';
+import type { Lease, RecordedEvent } from '../../application/ports/index.js';
+import type { Apply } from '../../projections/kernel/projection.js';
+
+/** One leader: it takes over some events behind the last, applies batches of a size, and dies after some writes. */
+export interface Leader {
+  readonly back: number;
+  readonly batch: number;
+  readonly writes: number;
+}
+
+export const leaders = (most: number): fc.Arbitrary<readonly Leader[]> =>
+  fc.array(fc.record({ back: fc.nat(most / 2), batch: fc.integer({ min: 1, max: most }), writes: fc.nat(12) }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+
+class LeaderDied extends Error {}
+
+/** The last leader lives until all events are applied. */
+export async function deliverWithDeaths(
+  events: readonly RecordedEvent[],
+  open: (lease: Pick<Lease, 'assertHeld'>) => Promise<Apply>,
+  all: readonly Leader[],
+): Promise<void> {
+  let at = 0;
+  for (const { back, batch, writes } of [...all, { back: 0, batch: events.length, writes: Number.POSITIVE_INFINITY }]) {
+    let left = writes;
+    const apply = await open({
+      assertHeld() {
+        if (left-- <= 0) throw new LeaderDied();
+      },
+    });
+    at = Math.max(0, at - back);
+    try {
+      for (; at < events.length; at += batch) await apply(events.slice(at, at + batch));
+      at = events.length;
+    } catch (error) {
+      if (!(error instanceof LeaderDied)) throw error;
+    }
+  }
+}
