@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { accessible, complaintsOf, hasBrowser, startBrowser } from '../support/browser.js';
 import { type Server, startServer } from '../support/server-process.js';
-import { button, noScroll } from './dashboard-page.js';
+import { button, fitsNarrow, noScroll } from './dashboard-page.js';
 
 const TOKEN = 'token-of-the-operations';
 const DESKTOP = { width: 1280, height: 800 };
@@ -78,6 +78,7 @@ describe('operations console', function () {
     await page.locator('summary').click();
     await page.getByText('writing to the event store').waitFor();
     await looksRight(page, 'overview');
+    await fitsNarrow(page, '.page-head nav a');
   });
 
   it('shows read models live, checks one, and rebuilds one after asking', async () => {

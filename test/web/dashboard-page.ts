@@ -106,6 +106,23 @@ export async function noScroll(page: Page): Promise<void> {
   expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
 }
 
+/** On the narrowest phones nothing sticks out either, and these elements share a row, with one line of text each. */
+export async function fitsNarrow(page: Page, selector: string): Promise<void> {
+  const wide = page.viewportSize();
+  await page.setViewportSize({ width: 320, height: 700 });
+  await noScroll(page);
+  const boxes = await page.evaluate<{ y: number; height: number }[]>(`
+    [...document.querySelectorAll('${selector}')].map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect().toJSON();
+    }).filter(({ height }) => height > 0)`);
+  const middles = boxes.map(({ y, height }) => y + height / 2);
+  expect(Math.max(...middles) - Math.min(...middles), `rows of ${selector}`).to.be.below(12);
+  expect(Math.max(...boxes.map(({ height }) => height)), `height of ${selector}`).to.be.below(30);
+  if (wide) await page.setViewportSize(wide);
+}
+
 /** Resolves when a point of the chart has this colour: red, green, blue. */
 export const draws = (page: Page, colour: readonly number[]): Promise<unknown> =>
   eventually(() =>

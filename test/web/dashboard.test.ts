@@ -8,6 +8,7 @@ import {
   button,
   choose,
   draws,
+  fitsNarrow,
   noScroll,
   picture,
   saved,
@@ -196,6 +197,7 @@ describe('dashboard', function () {
     expect(await page.locator('img').count()).to.equal(0);
     expect(await page.title()).to.equal(`${EVIL} · Analytics`);
     await noScroll(page);
+    await fitsNarrow(page, '.bar nav button');
     await accessible(page);
     await picture(page, 'phone');
     await button(page, 'Settings').click();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { button } from './dashboard-page.js';
+import { button, fitsNarrow } from './dashboard-page.js';
 import {
   addressOf,
   facet,
@@ -106,6 +106,8 @@ describe('log explorer', function () {
       expect(times.length).to.be.greaterThan(8);
       for (const time of times) expect(time).to.match(form);
       await looksRight(page, `times-${locale}`);
+      await fitsNarrow(page, '.toolbar > *');
+      await fitsNarrow(page, '.page-head nav a');
     }
   });
 
