@@ -119,7 +119,7 @@ export async function fitsNarrow(page: Page, selector: string): Promise<void> {
     }).filter(({ height }) => height > 0)`);
   const middles = boxes.map(({ y, height }) => y + height / 2);
   expect(Math.max(...middles) - Math.min(...middles), `rows of ${selector}`).to.be.below(12);
-  expect(Math.max(...boxes.map(({ height }) => height)), `height of ${selector}`).to.be.below(30);
+  expect(Math.max(...boxes.map(({ height }) => height)), `height of ${selector}`).to.be.below(35);
   if (wide) await page.setViewportSize(wide);
 }
 
