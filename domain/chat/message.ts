@@ -101,6 +101,8 @@ function decide(command: MessageCommand, state: MessageState): Outcome {
 }
 
 function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
+  // Its deletion may be all that is left of the stream, so that a repetition is not recognised.
+  if (status === 'deleted') return messageNotFound;
   if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
   const { messageId, channelId, author, body, quotedMessageId = null, now } = command;
   if (isEmpty(body)) return emptyMessage;

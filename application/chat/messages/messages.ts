@@ -13,7 +13,7 @@ import {
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { type ThreadCommand, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome } from '../../command/index.js';
+import type { CommandOutcome, Handled, Idempotency } from '../../command/index.js';
 import { maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
@@ -67,7 +67,10 @@ export function createMessages(ports: MessagePorts) {
   /** Does not check access: the route has checked that the caller sees the channel or conversation. */
   async function post(caller: Caller, channelId: string, input: MessageInput, context: CommandContext) {
     const prepared = await prepareContent(caller, channelId, input);
-    return 'rejected' in prepared ? prepared : postPrepared(caller.userId, channelId, prepared, context);
+    if (!('rejected' in prepared)) return postPrepared(caller.userId, channelId, prepared, context);
+    const messageId = derivation.idInTime('chat.message', context.commandId);
+    const earlier = await findEarlierRun(idempotency, messageId, context);
+    return earlier ? respondToPost(channelId, earlier) : prepared;
   }
 
   /** Posts prepared content; the author must be allowed to post there. */
@@ -86,7 +89,16 @@ export function createMessages(ports: MessagePorts) {
       quotedMessageId,
     };
     const attachFiles = () => uploads.attach(author, { messageId, channelId }, body, context);
-    const outcome = await handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
+    return respondToPost(
+      channelId,
+      await handle(messageAggregate, messageStream(messageId), command, context, attachFiles),
+    );
+  }
+
+  async function respondToPost(
+    channelId: string,
+    outcome: Handled<MessageState, MessageEvent> | Rejection,
+  ): ReturnType<typeof postPrepared> {
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'MessagePosted' }>[];
     if (!posted) throw new Error('post appended no event');
@@ -152,7 +164,7 @@ export function createMessages(ports: MessagePorts) {
     // The message may have been deleted by this very command, sent again.
     const removed =
       'rejected' in found
-        ? ((await findEarlierRemoval(messageId, context)) ?? found)
+        ? ((await findEarlierRun(idempotency, messageId, context)) ?? found)
         : await appendRemoval(caller, messageId, found.state, context);
     if (isRejection(removed)) return removed;
     const { position } = removed;
@@ -196,11 +208,6 @@ export function createMessages(ports: MessagePorts) {
     return handle(threadAggregate, threadStream(command.messageId), command, context);
   }
 
-  async function findEarlierRemoval(messageId: string, context: CommandContext) {
-    if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-    return idempotency.findResult(messageAggregate, messageStream(messageId), context);
-  }
-
   async function pin(type: 'PinMessage' | 'UnpinMessage', caller: Caller, messageId: string, context: CommandContext) {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
@@ -226,4 +233,17 @@ export function createMessages(ports: MessagePorts) {
   }
 
   return { post, postPrepared, edit, remove, removeAndSummarize, pin, react };
+}
+
+/**
+ * Finds the result of a command that was sent before, which later changes would refuse now, such as the deletion of a
+ * quoted message; undefined if it never ran or has no key.
+ */
+export async function findEarlierRun(
+  { findResult }: Pick<Idempotency, 'findResult'>,
+  messageId: string,
+  context: CommandContext,
+) {
+  if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
+  return findResult(messageAggregate, messageStream(messageId), context);
 }

@@ -9,10 +9,11 @@ import { isRejection, type Rejection, rejection } from '../../../domain/shared/i
 import type { CommandOutcome, KernelPorts } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
+import type { AttachTarget } from '../files/attachments.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
-import type { MessagePorts, Messages, Success } from './messages.js';
+import { findEarlierRun, type MessagePorts, type Messages, type Success } from './messages.js';
 import { summaryAfter } from './thread-summaries.js';
 
 export interface ReplyPorts extends MessagePorts {
@@ -24,8 +25,8 @@ const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies ca
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions } = ports;
-  const { messages } = ports;
+  const { handle, idempotency, derivation, clock, admission, visibility, prepareContent, uploads } = ports;
+  const { messages, writePositions } = ports;
 
   /** Finds the message of a thread, which need not have replies yet. */
   async function parent(
@@ -49,15 +50,8 @@ export function createReplies(ports: ReplyPorts) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
-    const prepared = await prepareContent(caller, channelId, input);
-    if ('rejected' in prepared) return prepared;
-    const { quotedMessageId = null } = prepared;
-    const body = { ...EMPTY_CONTENT, ...prepared.body };
     const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
-    const about = { messageId: replyId, channelId, author: caller.userId, now: clock.now() };
-    const command = { type: 'PostMessage' as const, ...about, body, quotedMessageId };
-    const attachFiles = () => uploads.attach(caller.userId, { messageId: replyId, channelId }, body, context);
-    const posted = await handle(messageAggregate, messageStream(replyId), command, context, attachFiles);
+    const posted = await write(caller, { messageId: replyId, channelId }, input, context);
     if (isRejection(posted)) return posted;
     const [message] = posted.events as readonly ChatEvent<'ReplyWritten'>[];
     if (!message) throw new Error('post appended no event');
@@ -70,6 +64,18 @@ export function createReplies(ports: ReplyPorts) {
     const { state: roster } = await admission.roster();
     const reply = messageView(roster, postedMessage(message.data));
     return { body: { reply, threadMeta: threadView(roster, thread) }, position: added.position };
+  }
+
+  async function write(caller: Caller, target: AttachTarget, input: MessageInput, context: CommandContext) {
+    const { messageId, channelId } = target;
+    const prepared = await prepareContent(caller, channelId, input);
+    if ('rejected' in prepared) return (await findEarlierRun(idempotency, messageId, context)) ?? prepared;
+    const { quotedMessageId = null } = prepared;
+    const body = { ...EMPTY_CONTENT, ...prepared.body };
+    const about = { ...target, author: caller.userId, now: clock.now() };
+    const command = { type: 'PostMessage' as const, ...about, body, quotedMessageId };
+    const attachFiles = () => uploads.attach(caller.userId, target, body, context);
+    return handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
   }
 
   const isInThread = (messageId: string, replyId: string) => parentOf(replyId) === messageId;

@@ -277,4 +277,21 @@ describe('messages of the chat', function () {
       expect((await world.as(world.ada, 'DELETE', path, {}, options)).status, `round ${round}`).to.equal(200);
     expect((await world.as(world.ada, 'DELETE', path, {})).status).to.equal(404);
   });
+
+  it('get their first answer again when what they quote is gone, and are not found when they are gone', async () => {
+    const quoted = await post(world.ada, 'quoted');
+    const parent = await post(world.ada, 'parent');
+    const body = { content: 'as you say', quotedMessageId: quoted.id };
+    const paths = [`/channels/${world.channel}/messages`, `/messages/${parent.id}/thread`];
+    const send = (path: string) =>
+      world.as(world.bob, 'POST', path, body, { headers: { 'idempotency-key': 'quote-it' } });
+    const first = await Promise.all(paths.map(send));
+    await world.done(world.ada, 'DELETE', `/messages/${quoted.id}`);
+    const again = await Promise.all(paths.map(send));
+    expect(again.map(({ status, body }) => [status, body])).to.deep.equal(first.map(({ body }) => [200, body]));
+    const other = await world.as(world.bob, 'POST', paths[0]!, body);
+    expect(other.status).to.equal(400);
+    await world.done(world.bob, 'DELETE', `/messages/${first[0]!.body.message.id}`);
+    expect((await send(paths[0]!)).status).to.equal(404);
+  });
 });
