@@ -124,6 +124,8 @@ export async function devLogin(base: string, email: string): Promise<Member> {
 export class EventStream {
   readonly frames: Frame[] = [];
   readonly ids: string[] = [];
+  /** Number of frames up to the last one with an id: a client that resumes does not get these again. */
+  resumable = 0;
   ended = false;
   private constructor(
     readonly headers: Headers,
@@ -152,8 +154,10 @@ export class EventStream {
     const parser = createParser({
       onEvent: ({ id, data, event }) => {
         if (event !== undefined) throw new Error('an event of the chat has no name');
-        if (id !== undefined) this.ids.push(id);
         this.frames.push(JSON.parse(data));
+        if (id === undefined) return;
+        this.ids.push(id);
+        this.resumable = this.frames.length;
       },
     });
     const decoder = new TextDecoder();

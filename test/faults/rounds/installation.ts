@@ -44,8 +44,12 @@ const FLAGS = [
   ...['--meeting-connect-per-minute', '1000000', '--meeting-create-per-minute', '1000000'],
 ];
 
-/** Starts the nodes; without given stores on engines of its own. */
-export async function startInstallation(size: number, given?: Stores): Promise<Installation> {
+/** Starts the nodes with these flags or services; without given stores on engines of its own. */
+export async function startInstallation(
+  size: number,
+  given?: Stores,
+  flags: readonly string[] = [],
+): Promise<Installation> {
   const directories = Array.from({ length: size }, () => temporaryDirectory());
   const enginesDirectory = temporaryDirectory();
   const enginePids: { [engine: string]: number } = {};
@@ -54,7 +58,7 @@ export async function startInstallation(size: number, given?: Stores): Promise<I
   const database = given ? `faults_${randomUUID().slice(0, 8)}` : 'annals';
   const proxies = given ? [] : await Promise.all(directories.map(() => startProxies(stores)));
   const nodes: (Server | undefined)[] = directories.map(() => undefined);
-  const shared = [...FLAGS, '--mongo-database', database];
+  const shared = [...FLAGS, ...flags, '--mongo-database', database];
 
   const flagsOf = ({ eventStoreUrl, mongoUrl }: Stores) => [
     ...['--event-store-url', eventStoreUrl, '--mongo-url', mongoUrl],

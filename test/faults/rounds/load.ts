@@ -6,11 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { FIREFOX } from '../../support/analytics-node.js';
-import { type Answered, ask, EventStream, type RequestOptions } from '../../support/http-spec.js';
+import { type Answered, ask, type RequestOptions } from '../../support/http-spec.js';
 import { logClient } from '../../support/log-client.js';
 import { come, type Person } from '../../support/meeting-client.js';
 import { envelope, newSigner, random, text } from '../../support/room-fixtures.js';
 import { run } from '../../support/server-process.js';
+import { ANSWER_MS, followEvents, untilAnswered } from './client.js';
 import type { Installation } from './installation.js';
 
 export interface Load {
@@ -23,27 +24,9 @@ export interface Load {
 }
 
 const ADMIN = 'an-admin-token-for-tests';
-/** A frozen node accepts connections and never answers. */
-const ANSWER_MS = 12_000;
-const RETRY_MS = 200;
-const GIVE_UP_MS = 300_000;
 const PAUSE_MS = 30;
 /** How long read models may take to catch up after a fault. */
 const catchUp = () => AbortSignal.timeout(60_000);
-
-type Request = (base: string) => Promise<Answered>;
-
-/** Sends a request to any node until one answers other than "later". Rejects after five minutes. */
-async function untilAnswered(at: Installation, service: string, request: Request): Promise<Answered> {
-  const deadline = performance.now() + GIVE_UP_MS;
-  while (performance.now() < deadline) {
-    const base = at.url(service);
-    const answer = base && (await Promise.race([request(base).catch(() => undefined), sleep(ANSWER_MS)]));
-    if (answer && answer.status < 500 && answer.status !== 401 && answer.status !== 429) return answer;
-    await sleep(RETRY_MS);
-  }
-  throw new Error(`${service}: a request was not answered for ${GIVE_UP_MS / 1000} s`);
-}
 
 async function post(at: Installation, service: string, path: string, options: RequestOptions): Promise<Answered> {
   const headers = { 'idempotency-key': randomUUID(), ...options.headers };
@@ -97,40 +80,13 @@ export async function chatLoad(at: Installation): Promise<Load> {
   const channelId: string = created.body.channel.id;
   const path = `/channels/${channelId}/messages`;
   const ledger = new Map<string, string>();
-  const received: string[] = [];
-  let resets = 0;
-  let cursor: string | undefined;
-
-  /** Follows the event stream from node to node, as a client does. */
-  async function listen(stop: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
-      const base = at.url('chat');
-      const opening = base
-        ? EventStream.to(base, { token, headers: cursor ? { 'last-event-id': cursor } : {} })
-        : Promise.reject(new Error('no node runs'));
-      const stream = await Promise.race([opening.catch(() => undefined), sleep(ANSWER_MS)]);
-      if (!stream) {
-        await sleep(RETRY_MS);
-        continue;
-      }
-      let seen = 0;
-      while (!stop.aborted && !stream.ended) {
-        await sleep(20);
-        for (; seen < stream.frames.length; seen++) {
-          const { type, payload } = stream.frames[seen]!;
-          if (type === 'RESET') resets++;
-          if (type === 'NEW_MESSAGE' && payload.channelId === channelId) received.push(payload.id);
-        }
-        cursor = stream.ids.at(-1) ?? cursor;
-      }
-      stream.close();
-    }
-  }
-
-  const listening = new AbortController();
-  const listener = listen(listening.signal);
+  const events = followEvents(at, token);
   // From its first id on the stream must not miss a message.
-  await eventually(() => cursor !== undefined);
+  await eventually(() => events.cursor() !== undefined);
+  const received = () =>
+    events.frames.flatMap(({ type, payload }) =>
+      type === 'NEW_MESSAGE' && payload.channelId === channelId ? [payload.id as string] : [],
+    );
   return {
     async run(stop) {
       await repeat(stop, async () => {
@@ -158,11 +114,10 @@ export async function chatLoad(at: Installation): Promise<Load> {
         );
       });
       const ids = [...ledger.values()];
-      await eventually(() => received.length >= ids.length, catchUp()).catch(() => {});
-      listening.abort();
-      await listener;
-      if (resets > 0) return [...found, `chat stream: ${resets} resets`];
-      return [...found, ...differences('chat stream', ids, received)];
+      await eventually(() => received().length >= ids.length, catchUp()).catch(() => {});
+      await events.close();
+      if (events.frames.some(({ type }) => type === 'RESET')) return [...found, 'chat stream: RESET'];
+      return [...found, ...differences('chat stream', ids, received())];
     },
   };
 }
