@@ -42,15 +42,17 @@ const isDigitOrPoint = (code: number) => (code >= 0x30 && code <= 0x39) || code 
 /** Strings, numbers and whitespace of valid JSON; all else stays unchanged. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
 
+/** Valid JSON without whitespace and escapes, whose numbers `JSON.stringify` writes alike. */
+const COMPACT = /^(?:[{}[\],:]|"[^"\\]*"|true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{0,6}[1-9])?(?=[,\]}]))+$/;
+
 /**
  * Serialises a value like `JSON.stringify`, except that numbers a double would change stay as in `text`, from which
  * the value was parsed.
  */
 export function stringifyExact(text: string, value: Json): string {
-  const compact = JSON.stringify(value);
-  // The usual case: the text is already compact, and no number was changed.
-  if (compact === text) return text;
-  return mayLosePrecision(text) ? compactJson(text) : compact;
+  // The usual case, tested because it takes a fifth of the time of serialising.
+  if (COMPACT.test(text)) return text;
+  return mayLosePrecision(text) ? compactJson(text) : JSON.stringify(value);
 }
 
 /** Removes whitespace; writes strings and numbers like `JSON.stringify` where that is lossless. */

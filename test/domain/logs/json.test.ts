@@ -49,6 +49,26 @@ describe('JSON helpers', () => {
     const same = (text: string) => stringifyExact(text, JSON.parse(text));
     expect(same('{ "a" : 1.0, "b": [1e2, -0] }')).to.equal('{"a":1,"b":[100,0]}');
     expect(same('{"a":"\\u0061","b":1}')).to.equal('{"a":"a","b":1}');
+    for (const asSent of ['{"a":1,"a":2}', '{"a":[-0,0.5,1.25,-7,{}],"b":"","c":[]}', '{"ключ":"日本語 e\u0301"}'])
+      expect(same(asSent)).to.equal(asSent);
+    for (const [text, normal] of [
+      ['{"a":1.50}', '{"a":1.5}'],
+      ['{"a":0.0}', '{"a":0}'],
+      ['{"a":1E2}', '{"a":100}'],
+      ['{"a":"\\/"}', '{"a":"/"}'],
+      ['{"a":1\n}', '{"a":1}'],
+      ['[1,\t2]', '[1,2]'],
+    ] as const)
+      expect(same(text)).to.equal(normal);
     expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal('{"id":"12345678901234567890","hash":"3e1a"}');
+  });
+
+  it('normalize in time proportional to the length of the text', () => {
+    for (const long of ['1,'.repeat(32_000), '"a",'.repeat(16_000), `"${'a'.repeat(64_000)}",`]) {
+      const text = `[${long}1.50]`;
+      const started = performance.now();
+      expect(stringifyExact(text, JSON.parse(text))).to.equal(`[${long}1.5]`);
+      expect(performance.now() - started).to.be.below(500);
+    }
   });
 });
