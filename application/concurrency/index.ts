@@ -37,4 +37,5 @@ export {
   type Shortage,
   type TokenBucketOptions,
 } from './limiters.js';
+export { readAhead } from './read-ahead.js';
 export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';

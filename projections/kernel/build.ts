@@ -1,6 +1,6 @@
 /** Builds a read model from the log into a new collection, beside the active one. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { estimateBytes, sleep } from '../../application/concurrency/index.js';
+import { estimateBytes, readAhead, sleep } from '../../application/concurrency/index.js';
 import {
   type Batch,
   type Checkpoints,
@@ -120,11 +120,14 @@ export async function buildUntil(
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
-  const selection = { ...selectionOf(projection), from, signal } as const;
   const { batchSize } = batching([projection]);
-  // Read models that need small batches get no larger ones.
-  const batches = batchSize ? follow({ ...selection, batchSize }) : batchEvents(follow, selection, until);
-  for await (const batch of batches) {
+  const open = (stop: AbortSignal) => {
+    const selection = { ...selectionOf(projection), from, signal: stop } as const;
+    // Read models that need small batches get no larger ones.
+    return batchSize ? follow({ ...selection, batchSize }) : batchEvents(follow, selection, until);
+  };
+  // Reads a batch while the one before is written: they wait for different stores.
+  for await (const batch of readAhead(signal, open)) {
     // Not beyond `until`: a verified build may have come no further.
     const relevant = batch.events.filter(({ position }) => position <= until);
     await withRetries(() => apply(relevant), signal);
