@@ -12,7 +12,11 @@ export interface Search {
   readonly checkpoint: Checkpoint;
 }
 
-/** Blocks read concurrently: 1, then 2, 4, ... because a rare record may be in any of many blocks. */
+/**
+ * Blocks read concurrently: 1, then 2, 4, ... because a rare record may be in any of many blocks. With the value of a
+ * field few records match in each, so that the first block hardly ever fills a page.
+ */
+const FIRST_BLOCKS = { any: 1, byValue: 4 };
 const MAX_BLOCKS = 16;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
@@ -38,7 +42,8 @@ export async function* search(
   const runs: Run[] = [];
   const refs = index.blocks(narrowedFilter, order, checkpoint)[Symbol.asyncIterator]();
   let next = await refs.next();
-  let concurrency = 1;
+  const byValue = filter.correlationId !== undefined || filter.fields.length > 0;
+  let concurrency = byValue ? FIRST_BLOCKS.byValue : FIRST_BLOCKS.any;
   try {
     for (let count = 0; count < limit; count++) {
       let best = first(runs, compare);
