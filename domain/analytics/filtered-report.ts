@@ -1,7 +1,7 @@
 /** Builds the report of the hits that pass filters, from the combinations of values that were counted day by day. */
 import { combinationFilter, type FilterName, type Filters } from './combinations.js';
 import { OTHER, type SerializedList } from './frequent-values.js';
-import { campaignOf, daysOf, goalOf, type NamedCount, type Period, percentChange } from './report.js';
+import { campaignOf, daysOf, goalOf, type NamedCount, type Period, percentChange, previousPeriod } from './report.js';
 
 /** Parts of a report that cannot be filtered, because nothing about them is kept together with other values. */
 export const NOT_KEPT = ['uniques', 'properties', 'trends', 'hours'] as const;
@@ -22,6 +22,8 @@ export function createFilteredReport(
   const valuesOf = combinationFilter(filters);
   const byDay = new Map(daysOf(period).map((day) => [day, noTotals()]));
   const previous = noTotals();
+  const previousEnd = previousPeriod(period).end;
+  const previousLastDay = noTotals();
   const lists = new Map<FilterName, Map<string, number>>();
   let unlisted = 0;
 
@@ -37,7 +39,9 @@ export function createFilteredReport(
       const values = key === OTHER ? undefined : valuesOf(key);
       if (!values) continue;
       const isView = values.events === null;
-      (ofDay ?? previous)[isView ? 'pageviews' : 'events'] += count;
+      const metric = isView ? 'pageviews' : 'events';
+      (ofDay ?? previous)[metric] += count;
+      if (day === previousEnd) previousLastDay[metric] += count;
       if (!ofDay) continue;
       for (const [list, value] of Object.entries(values) as [FilterName, string | null][]) {
         // Pages count page views, or the events that are filtered by.
@@ -63,6 +67,7 @@ export function createFilteredReport(
       totals: { ...totals, uniques: null },
       comparison: {
         previous: { ...previous, uniques: null, complete: isPreviousComplete },
+        previousLastDay: { ...previousLastDay, uniques: null },
         delta: { pageviews: delta('pageviews'), events: delta('events'), uniques: null },
       },
       series: Array.from(byDay, ([date, counts]) => ({ date, ...counts, uniques: null })),

@@ -56,7 +56,9 @@ export function* buildReport(period: Period, counts: Counts) {
   const { summaries, lists, names, isPreviousComplete, limit = DEFAULT_ITEMS, goals = [] } = counts;
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
-  const previous = { ...totalsOf(daysOf(previousPeriod(period)), summaries), complete: isPreviousComplete };
+  const before = previousPeriod(period);
+  const previous = { ...totalsOf(daysOf(before), summaries), complete: isPreviousComplete };
+  const previousLastDay = totalsOf([before.end], summaries);
   const top = new Map<ListName, Entries>();
   for (const list of LISTS) {
     const tallies = days.map((day) => lists(day)?.[list]);
@@ -68,7 +70,7 @@ export function* buildReport(period: Period, counts: Counts) {
   return {
     range: period,
     totals,
-    comparison: { previous, delta: deltaOf(totals, previous) },
+    comparison: { previous, previousLastDay, delta: deltaOf(totals, previous) },
     series: days.map((date) => ({ date, ...(summaries(date) ?? NO_COUNTS) })),
     ...(days.length === 1 && { hours: hoursOf(lists(period.start)?.hours, names.hours) }),
     pages: namedCounts('pages'),

@@ -3,8 +3,10 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { FIREFOX } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
+import { run } from '../support/server-process.js';
 import { button, noScroll, picture, says, useDashboard } from './dashboard-page.js';
 
+const DAY_MS = 86_400_000;
 const PHONE = { width: 390, height: 844 };
 
 /** All rows of a list, in a dialog of which only those in view are rendered, and a search in them. */
@@ -60,5 +62,30 @@ describe('dashboard of a new site with many invented values', function () {
     await picture(phone, 'incomplete-phone-light');
     await phone.emulateMedia({ colorScheme: 'dark' });
     await picture(phone, 'incomplete-phone-dark');
+  });
+
+  it('leaves today, which is not over, out of the comparison', async () => {
+    const site = await analytics.site();
+    const noon = (ago: number) => Math.floor(Date.now() / DAY_MS - ago) * DAY_MS + DAY_MS / 2;
+    const hits = (ago: number, count: number) =>
+      Array.from({ length: count }, () => JSON.stringify({ site, path: '/', timestamp: noon(ago) }));
+    const lines = [...hits(30, 1), ...hits(13, 10), ...hits(7, 40), ...hits(3, 12)].join('\n');
+    const { stderr } = await run(['analytics', 'import', ...analytics.storeFlags], lines);
+    expect(stderr).to.contain('63 hits imported');
+    await analytics.collect(Array.from({ length: 5 }, () => ({ site, path: '/' })));
+    const page = await openAt(site, { viewport: PHONE });
+    await page.getByText('7 days', { exact: true }).click();
+    await says(page, '#totals', /Page views17Without today: 20 %, from 10 in 6 of the previous 7 days/);
+    await says(page, '#totals', /Events0Without today: none in 6 of the previous 7 days either/);
+    await accessible(page);
+    await noScroll(page);
+    await picture(page, 'without-today-phone');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture(page, 'without-today-dark');
+    // A period that is over is compared as a whole.
+    await button(page, 'Earlier period').click();
+    await says(page, '#totals', /Page views50/);
+    expect(await page.locator('#totals').textContent()).not.to.contain('Without today');
   });
 });

@@ -80,6 +80,8 @@ export interface Report {
   readonly comparison: {
     /** `complete`: all its days have data. */
     readonly previous: Metrics & { readonly complete: boolean };
+    /** Of the last day of the previous period. */
+    readonly previousLastDay: Metrics;
     /** Percent; null if the previous period is zero or incomplete. */
     readonly delta: { readonly [metric in Metric]: number | null };
   };

@@ -194,6 +194,8 @@ export const reportTexts = {
   nothing: 'No hits in this period.',
   totals: 'Totals',
   inPrevious: (days: number) => `in the previous ${days === 1 ? 'day' : pluralize(days, 'day')}`,
+  inPreviousWithoutLast: (days: number) => `in ${days - 1} of the previous ${pluralize(days, 'day')}`,
+  withoutToday: 'Without today:',
   notKept: 'Not kept with filters',
   wholeDayBefore: (count: string) => `${count} on the whole day before`,
   noEarlier: 'no earlier data',

@@ -163,6 +163,12 @@ const reportFields = {
           'False if some days have no data: before the site was created, or expired. Each `delta` is null then',
       },
     }),
+    previousLastDay: {
+      ...object(metrics),
+      description:
+        'Of the last day of the previous period: without it, and without the last of `series`, periods of which the ' +
+        'last day is not over can be compared',
+    },
     delta: object({ pageviews: change, events: change, uniques: change }),
   }),
   series: list(object({ date: day, ...metrics })),

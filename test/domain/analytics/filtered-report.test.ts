@@ -79,6 +79,9 @@ describe('a filtered report', () => {
           ...totals(passed.filter(({ day }) => !daysOf(period).includes(day))),
           complete: true,
         });
+        expect(report.comparison.previousLastDay).to.deep.equal(
+          totals(passed.filter(({ day }) => day === previousPeriod(period).end)),
+        );
         expect(report.series).to.deep.equal(
           daysOf(period).map((date) => ({ date, ...totals(within.filter(({ day }) => day === date)) })),
         );

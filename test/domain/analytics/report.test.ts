@@ -83,6 +83,9 @@ describe('a computed report', () => {
         });
         expect(result.totals).to.deep.equal(totals(within));
         expect(result.comparison.previous).to.deep.equal({ ...totals(earlier), complete: true });
+        expect(result.comparison.previousLastDay).to.deep.equal(
+          totals(earlier.filter(({ day }) => day === daysOf(previousPeriod(period)).at(-1))),
+        );
         expect(result.series).to.deep.equal(
           daysOf(period).map((date) => ({ date, ...totals(within.filter(({ day }) => day === date)) })),
         );
@@ -146,6 +149,7 @@ describe('a computed report', () => {
     ] as const)
       expect(comparison(then, now, false)).to.deep.equal({
         previous: { pageviews: then, events: 0, uniques: 0, complete: false },
+        previousLastDay: { pageviews: then, events: 0, uniques: 0 },
         delta: { pageviews: null, events: null, uniques: null },
       });
   });

@@ -27,6 +27,7 @@ describe('analytics report', function () {
       // The site was created today, so there is nothing to compare with.
       comparison: {
         previous: { ...none, complete: false },
+        previousLastDay: none,
         delta: { pageviews: null, events: null, uniques: null },
       },
       series: [yesterday, today()].map((date) => ({ date, ...none })),

@@ -37,25 +37,34 @@ function Tile({ of, report }: { of: Metric; report: Report }) {
   );
 }
 
+/** Totals of this and of the previous period without their last days, as today is not over. */
+const withoutLastDay = (of: Metric, { totals, series, comparison }: Report): readonly [number, number] => [
+  (totals[of] ?? 0) - (series.at(-1)?.[of] ?? 0),
+  (comparison.previous[of] ?? 0) - (comparison.previousLastDay[of] ?? 0),
+];
+
 /** How a total differs from that of the previous period. */
 export function Change({ of, report }: { of: Metric; report: Report }) {
-  const { totals, comparison, range, generatedAt } = report;
-  const { previous, delta } = comparison;
-  const [percent, period] = [delta[of], reportTexts.inPrevious(range.days)];
+  const { comparison, range, generatedAt } = report;
+  const { previous } = comparison;
+  const isUnfinished = generatedAt.startsWith(range.end);
+  const period = isUnfinished ? reportTexts.inPreviousWithoutLast(range.days) : reportTexts.inPrevious(range.days);
   const count = number(previous[of] ?? 0);
   if (!previous.complete) {
     const text = previous[of] === 0 ? reportTexts.noEarlier : reportTexts.incomplete(count, period);
     return <span class="change">{text}</span>;
   }
   // Hours of today cannot be compared with a whole day.
-  if (range.days === 1 && generatedAt.startsWith(range.end))
-    return <span class="change">{reportTexts.wholeDayBefore(count)}</span>;
-  if (totals[of] === 0 && previous[of] === 0) return <span class="change">{reportTexts.noneEither(period)}</span>;
+  if (range.days === 1 && isUnfinished) return <span class="change">{reportTexts.wholeDayBefore(count)}</span>;
+  const [now, then] = isUnfinished ? withoutLastDay(of, report) : [report.totals[of] ?? 0, previous[of] ?? 0];
+  const prefix = isUnfinished ? `${reportTexts.withoutToday} ` : '';
+  if (now === 0 && then === 0) return <span class="change">{prefix + reportTexts.noneEither(period)}</span>;
+  const percent = then === 0 ? null : Math.round((100 * (now - then)) / then);
   const direction = percent === null || percent > 0 ? 'up' : percent < 0 ? 'down' : '';
   return (
     <span class={`change ${direction}`}>
       {direction && <Icon of={direction === 'up' ? ArrowUp : ArrowDown} />}
-      {reportTexts.change(percent, count, period)}
+      {prefix + reportTexts.change(percent, number(then), period)}
     </span>
   );
 }
