@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import { accessible } from '../support/browser.js';
 import type { Member } from '../support/http-spec.js';
 import { button, picture } from './chat-page.js';
-import { composer, message, placeLink, timeline, useWorkspaces, write } from './chat-workspace.js';
+import { choose, composer, message, placeLink, timeline, useWorkspaces, write } from './chat-workspace.js';
 
 const MESSAGES = '**/channels/*/messages';
 
@@ -28,6 +28,17 @@ describe('the chat page on a bad line', function () {
       await after?.(route);
       return route.abort();
     });
+
+  /** The service has forgotten what a page missed, the next time that the page connects. */
+  async function forgetMissed(page: Page) {
+    let streams = 0;
+    await page.unroute('**/events');
+    await page.route('**/events', (route) =>
+      streams++ === 0
+        ? route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"RESET"}\n\n' })
+        : route.continue(),
+    );
+  }
 
   it('keeps messages through failures and a reload, and sends each once, in order', async () => {
     const id = await channel('line');
@@ -109,6 +120,31 @@ describe('the chat page on a bad line', function () {
     await eventually(async () => (await contents(id)).join() === 'changed,missed,typed while away');
   });
 
+  it('keeps an edit of a message that was deleted while the service forgot what was missed', async () => {
+    const id = await channel('gap in an edit');
+    const { id: messageId } = await post(ada, id, 'first version');
+    await post(ada, id, 'stays');
+    const page = await enter(ada, `channels/${id}`);
+    await composer(page).fill('a draft');
+    await choose(message(page, 'first version'), 'Edit');
+    await page.locator('.message-editor textarea').press('End');
+    await page.keyboard.type(', and a second');
+    await page.context().setOffline(true);
+    await as(ada, 'DELETE', `/messages/${messageId}`);
+    await forgetMissed(page);
+    await page.context().setOffline(false);
+    await page.getByText('What you typed is in the message box').waitFor();
+    expect(await composer(page).inputValue()).to.equal('a draft\nfirst version, and a second');
+    // An edit of a message that is still there goes on.
+    await choose(message(page, 'stays'), 'Edit');
+    await page.context().setOffline(true);
+    await post(bob, id, 'missed');
+    await forgetMissed(page);
+    await page.context().setOffline(false);
+    await message(page, 'missed').waitFor();
+    await page.locator('.message-editor').waitFor();
+  });
+
   it('reads everything again when the service has forgotten what was missed', async () => {
     const [id, other] = [await channel('gap'), await channel('gap too')];
     const page = await enter(ada, `channels/${id}`);
@@ -116,12 +152,7 @@ describe('the chat page on a bad line', function () {
     await post(bob, id, 'missed here');
     await post(bob, other, 'missed there, @ada');
     await as(bob, 'PUT', '/users/me', { userName: 'Bob the Second' });
-    let streams = 0;
-    await page.route('**/events', (route) =>
-      streams++ === 0
-        ? route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"RESET"}\n\n' })
-        : route.continue(),
-    );
+    await forgetMissed(page);
     await page.context().setOffline(false);
     await message(page, 'missed here').getByText('Bob the Second').waitFor();
     await placeLink(page, 'gap too').locator('.badge', { hasText: '1' }).waitFor();

@@ -1,8 +1,10 @@
 /** Which own message is being edited; what was typed is kept when the message is deleted meanwhile. */
 import { type Signal, signal } from '@preact/signals';
+import { ApiError } from '../../shared/api/http.js';
 import { toast } from '../../shared/components/toasts.js';
 import type { ChatEvent, Message } from '../contract.js';
 import { texts } from '../texts/workspace.js';
+import type { Actions } from './actions.js';
 import type { DraftSender } from './draft-sender.js';
 import type { Drafts } from './drafts.js';
 
@@ -12,25 +14,42 @@ export const editKey = (messageId: string): string => `edit:${messageId}`;
 interface EditingDeps {
   readonly drafts: Drafts;
   readonly draftSender: Pick<DraftSender, 'cancel'>;
+  readonly actions: Pick<Actions, 'history'>;
 }
 
-export function createEditing({ drafts, draftSender }: EditingDeps) {
+export function createEditing({ drafts, draftSender, actions }: EditingDeps) {
   /** As it was when the edit began. */
   const editing: Signal<Message | undefined> = signal(undefined);
 
-  /** Moves what was typed to the message box when the message, or its whole thread, is deleted. */
   function onEvent(event: ChatEvent): void {
     const message = editing.peek();
+    if (!message) return;
     const { type } = event;
-    if (!message || (type !== 'DELETE_MESSAGE' && type !== 'DELETE_DM_MESSAGE' && type !== 'DELETE_THREAD_REPLY'))
-      return;
+    if (type === 'RESET') void check(message);
+    if (type !== 'DELETE_MESSAGE' && type !== 'DELETE_DM_MESSAGE' && type !== 'DELETE_THREAD_REPLY') return;
     const { id } = event.payload;
-    if (id !== message.id && id !== message.threadId) return;
+    if (id === message.id || id === message.threadId) moveToMessageBox(message, id === message.threadId);
+  }
+
+  /** After a gap in the events the message, or its whole thread, may be gone. */
+  async function check(message: Message): Promise<void> {
+    const { id, threadId } = message;
+    const isThreadGone = threadId !== undefined && (await isGone(threadId));
+    if ((isThreadGone || (await isGone(id))) && editing.peek() === message) moveToMessageBox(message, isThreadGone);
+  }
+
+  const isGone = (id: string): Promise<boolean> =>
+    actions.history({ id }).then(
+      () => false,
+      (error: unknown) => error instanceof ApiError && error.status === 404,
+    );
+
+  function moveToMessageBox(message: Message, isThreadGone: boolean): void {
     const text = drafts.of(editKey(message.id)).peek().content.trim();
     drafts.clear(editKey(message.id));
     editing.value = undefined;
     if (text === '' || text === message.content) return;
-    const key = id === message.threadId ? message.channelId : (message.threadId ?? message.channelId);
+    const key = isThreadGone ? message.channelId : (message.threadId ?? message.channelId);
     // Otherwise the text would be sent with it, unasked.
     draftSender.cancel(key);
     const { content } = drafts.of(key).peek();
