@@ -4,7 +4,7 @@ import { levelBit } from '../../../domain/logs/levels.js';
 import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { buildColumns } from './column-builder.js';
-import { growTermFilter, makeTermFilter } from './term-filter.js';
+import { createTermSet } from './term-set.js';
 
 interface Head {
   readonly producerId: string;
@@ -38,8 +38,7 @@ export function buildBlock(producerId: string) {
   const columns: number[] = [];
   const lines: string[] = [];
   const correlations = new Set<string>();
-  const filterBuilder = growTermFilter();
-  const { terms } = filterBuilder;
+  const terms = createTermSet();
   const fields = buildColumns();
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
@@ -74,7 +73,7 @@ export function buildBlock(producerId: string) {
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(record.correlationId);
-      fields.add(record, filterBuilder.add);
+      fields.add(record, terms.add);
       lines.push(line);
       size += line.length;
     },
@@ -87,8 +86,6 @@ export function buildBlock(producerId: string) {
       levels: bits,
       correlations: [...correlations],
     }),
-    /** Bloom filter of its terms. `growing`: more will be added, and the filter requested again. */
-    filter: (growing = false) => (growing ? filterBuilder.filter() : makeTermFilter(terms, terms.size)),
     text(from = 0): string {
       const values = columns.slice(from * COLUMNS);
       // Leaves out events of earlier records.

@@ -79,16 +79,6 @@ export function createColumn() {
   };
 }
 
-export function hasSameTexts(a: Column, b: Column): boolean {
-  const [left, right] = [a.at, b.at];
-  return (
-    left.length === right.length &&
-    a.entries.length === b.entries.length &&
-    a.entries.every((entry, index) => String(entry) === String(b.entries[index])) &&
-    left.every((entry, index) => entry === right[index])
-  );
-}
-
 /** Header: bytes per record (0 if all have the only value) and number of records. */
 const HEAD = { width: 0, count: 4, bytes: 8 };
 const BYTE = 0xff;

@@ -102,7 +102,7 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
       return {
         row: { ...row, gathered: true, gathering: true },
         content: {
-          terms: block.filter(true),
+          terms: block.terms.filter(),
           text: block.text(packed),
           pieces: [...pieces],
           onSealed: (piece) => void pieces.push(piece),
@@ -122,6 +122,6 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
 export async function withoutExpired(row: BlockRow, texts: readonly string[], from: number): Promise<PlainBlock> {
   const block = await reopenBlock(texts, row.producerId, from);
   const { correlations: _, ...rest } = rowOf(row._id, row._at.toBigInt(), row, block);
-  const content = { terms: block.filter(), text: block.text(), pieces: [] };
+  const content = { terms: block.terms.filter(), text: block.text(), pieces: [] };
   return { row: { ...rest, gathered: true, gathering: true }, content };
 }

@@ -11,7 +11,7 @@ import { HOURS, isSectionsCollection, parsePartition, REQUESTS, sectionsCollecti
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
 import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 12, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 13, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 

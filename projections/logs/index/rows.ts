@@ -65,8 +65,8 @@ export interface SectionsRow {
   readonly _id: string;
   readonly _at: Long;
   readonly received: string;
-  /** By name: compressed and encrypted bytes, the name of an equal section, or true if only records have the values. */
-  readonly sections: { readonly [name: string]: Binary | string | true };
+  /** By name: compressed and encrypted bytes, or true if only the records have the values. */
+  readonly sections: { readonly [name: string]: Binary | true };
 }
 
 export const BLOCK_INDEXES: IndexDescription[] = [

@@ -81,7 +81,7 @@ async function sealSections(
   const rows: SectionsRow[] = [];
   const yieldIfDue = createYielder();
   for (const kind of KINDS) {
-    const sections: Record<string, Binary | string | true> = {};
+    const sections: Record<string, Binary | true> = {};
     for (const [name, section] of plain[kind]) {
       const sealedSection = await sealSection(vault, subject, kind, section);
       if (sealedSection === undefined) return undefined;
@@ -97,7 +97,6 @@ export const sectionsId = (block: string, kind: Kind): string => `${block}.${kin
 
 async function sealSection(vault: Vault, subject: string, kind: Kind, section: Section) {
   if (section === true) return section;
-  if (typeof section === 'object' && 'as' in section) return section.as;
   // Bloom filters do not compress.
   return kind === 'terms' ? sealBytes(vault, subject, Buffer.from(section)) : compressAndSeal(vault, subject, section);
 }

@@ -38,28 +38,16 @@ export function createSectionLoader(rowsOf: (name: string) => Collection<Section
   }
 
   return {
-    /**
-     * Decrypted sections of a block, as far as they exist; references to equal sections are resolved. Undefined when
-     * the block or its key is gone.
-     */
+    /** Decrypted sections of a block, as far as they exist; undefined when the block or its key is gone. */
     async sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<DecryptedSections | undefined> {
-      const { subject } = block.header;
       const stored = await load(block, kind, names);
       if (!stored) return undefined;
-      const references = names.flatMap((name) => {
-        const section = stored[name];
-        return typeof section === 'string' && !(section in stored) ? [section] : [];
-      });
-      const referenced = references.length > 0 ? await load(block, kind, references) : {};
-      if (!referenced) return undefined;
-      const reads: StoredSections = { ...referenced, ...stored };
       const decrypted = new Map<string, Buffer | true>();
-      for (const name of names) {
-        const section = reads[name];
-        const content = typeof section === 'string' ? reads[section] : section;
-        const bytes = content instanceof Binary ? await decryptAndInflate(vault, subject, content) : content;
-        if (content !== undefined && bytes === undefined) return undefined;
-        if (bytes !== undefined && typeof bytes !== 'string') decrypted.set(name, bytes);
+      for (const [name, section] of Object.entries(stored)) {
+        const bytes =
+          section instanceof Binary ? await decryptAndInflate(vault, block.header.subject, section) : section;
+        if (bytes === undefined) return undefined;
+        decrypted.set(name, bytes);
       }
       return decrypted;
     },

@@ -3,11 +3,10 @@
  * load and decrypt only what they need.
  */
 import type { Vault } from '../../../application/ports/index.js';
-import { putTerm } from '../../kernel/index.js';
+import { emptyBloomFilter, putTerm } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
-import { type Column, encodeColumn, hasSameTexts } from './column.js';
-import { emptyTermFilter } from './term-filter.js';
-import type { TermSet } from './term-set.js';
+import { encodeColumn } from './column.js';
+import { BITS_PER_TERM, type TermSet } from './term-set.js';
 
 /** Each kind is one row, because its sections are needed together. */
 export const KINDS = ['columns', 'records', 'terms'] as const;
@@ -19,8 +18,8 @@ const DERIVED = ['level', 'event', 'correlation'] as const;
 /** Present if some paths have no column. */
 export const INCOMPLETE = 'incomplete';
 
-/** Plain bytes; a reference to an equal section; or true if only the records have the values. */
-export type Section = string | Uint8Array | { readonly as: string } | true;
+/** Plain bytes, or true if only the records have the values. */
+export type Section = string | Uint8Array | true;
 
 export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> };
 
@@ -78,39 +77,21 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   const sections = new Map<string, Section>();
   sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
   sections.set(PLACES, JSON.stringify(block.places()));
-  for (const each of DERIVED) {
-    const column = columns[each];
-    sections.set(each, column.dropped || encodeColumn(column, false));
-    const source = LIKELY_SOURCES.find((path) => isSame(column, columns.scalars.get(path)));
-    // The field refers to the derived column, as more queries filter by that.
-    if (source !== undefined) sections.set(names.scalars(source), { as: each });
-  }
-  const encodeOthers = (
-    columnsByPath: ReadonlyMap<string, Column>,
-    name: (path: string) => string,
-    arrays: boolean,
-  ) => {
-    for (const [path, column] of columnsByPath)
-      if (!sections.has(name(path))) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
-  };
-  encodeOthers(columns.scalars, names.scalars, false);
-  encodeOthers(columns.arrays, names.arrays, true);
+  for (const each of DERIVED) sections.set(each, columns[each].dropped || encodeColumn(columns[each], false));
+  for (const [path, column] of columns.scalars)
+    sections.set(names.scalars(path), column.dropped || encodeColumn(column, false));
+  for (const [path, column] of columns.arrays)
+    sections.set(names.arrays(path), column.dropped || encodeColumn(column, true));
   if (columns.incomplete) sections.set(INCOMPLETE, true);
   return sections;
 }
 
-/** Fields that derived columns are likely equal to. */
-const LIKELY_SOURCES = ['event', 'message', 'msg', 'correlationId', 'requestId', 'traceId', 'level'];
-
-const isSame = (column: Column, field: Column | undefined): boolean =>
-  field !== undefined && !column.dropped && !field.dropped && hasSameTexts(column, field);
-
 /** Term filters of a block by section name; every block has the same number of them. */
 export function termSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
   const sizes = Array.from({ length: TERM_SECTIONS }, () => 0);
-  const all = terms.since(0);
+  const all = terms.values();
   for (const term of all) sizes[termPartition(term)]!++;
-  const filters = sizes.map(emptyTermFilter);
+  const filters = sizes.map((size) => emptyBloomFilter(BITS_PER_TERM * size));
   for (const term of all) putTerm(filters[termPartition(term)]!, term);
   return new Map(filters.map((filter, nth) => [String(nth), filter]));
 }

@@ -1,5 +1,7 @@
 /** Insertion-ordered hash set of 32-bit terms: blocks have thousands, and each record looks up a dozen. */
 
+import { makeBloomFilter } from '../../kernel/index.js';
+
 export type TermSet = ReturnType<typeof createTermSet>;
 
 const INITIAL_SIZE = 256;
@@ -7,6 +9,8 @@ const LOAD_FACTOR = 0.5;
 /** Growth factor; large, because most blocks reach thousands of terms. */
 const GROWTH = 4;
 const HASH_MULTIPLIER = 0x9e3779b1;
+/** Bits per term of a block's Bloom filters. */
+export const BITS_PER_TERM = 12;
 
 export function createTermSet() {
   let terms = new Int32Array(INITIAL_SIZE * LOAD_FACTOR);
@@ -29,6 +33,8 @@ export function createTermSet() {
     for (let entry = 0; entry < size; entry++) table[find(terms[entry]!)] = entry + 1;
   };
 
+  const values = () => terms.subarray(0, size);
+
   return {
     get size() {
       return size;
@@ -48,7 +54,7 @@ export function createTermSet() {
       table[at] = size;
       return true;
     },
-    since: (from: number) => terms.subarray(from, size),
-    [Symbol.iterator]: () => terms.subarray(0, size).values(),
+    values,
+    filter: () => makeBloomFilter(values(), BITS_PER_TERM * size),
   };
 }

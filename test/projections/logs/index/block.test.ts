@@ -9,7 +9,7 @@ import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
 import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
-import { growTermFilter, makeTermFilter } from '../../../../projections/logs/index/term-filter.js';
+import { createTermSet } from '../../../../projections/logs/index/term-set.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
@@ -44,7 +44,7 @@ describe('a block', () => {
         const records = all.flat().map((data) => normalizeRecord(data, 'api', NOON));
         for (const [place, each] of records.entries()) block.add(each, JSON.stringify(each.data), 1n, place);
         const { from, to, count, levels, correlations } = block.summary();
-        const terms = block.filter();
+        const terms = block.terms.filter();
         expect([from, to, count]).to.deep.equal([
           Math.min(...records.map(({ instant }) => instant)),
           Math.max(...records.map(({ instant }) => instant)),
@@ -114,30 +114,12 @@ describe('a block written in pieces', () => {
 });
 
 describe('a term filter', () => {
-  it('contains all terms while it grows, independent of when it was requested', () => {
-    const grown = growTermFilter();
-    for (let term = 1; term <= 3000; term++) {
-      grown.add(term * 7919);
-      grown.add(term * 7919);
-      if (term % 7 > 0) continue;
-      const filter = grown.filter();
-      for (let each = Math.max(1, term - 20); each <= term; each++)
-        expect(mayContain(filter, each * 7919), `${each} of ${term}`).to.equal(true);
-      if (term % 147 > 0) continue;
-      const once = growTermFilter();
-      for (let each = 1; each <= term; each++) once.add(each * 7919);
-      expect(Buffer.from(filter).equals(once.filter()), `${term}`).to.equal(true);
-    }
-    expect(grown.terms.size).to.equal(3000);
-    const filter = grown.filter();
-    const others = Array.from({ length: 3000 }, (_, n) => (3001 + n) * 7919);
-    expect(others.filter((each) => mayContain(filter, each)).length, 'few false positives').to.be.lessThan(60);
-  });
-
   it('has few false positives', () => {
     const terms = (from: number) =>
       Array.from({ length: 5000 }, (_, n) => termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] })).flat();
-    const filter = makeTermFilter(terms(0), 5000);
+    const set = createTermSet();
+    for (const term of terms(0)) set.add(term);
+    const filter = set.filter();
     expect(filter.length, 'at most two bytes per term').to.be.at.most(2 * 5000);
     expect(terms(0).every((term) => mayContain(filter, term))).to.equal(true);
     expect(terms(5000).filter((term) => mayContain(filter, term)).length).to.be.lessThan(50);

@@ -20,6 +20,7 @@ import {
   encodeSections,
   type Kind,
   type Names,
+  type Section,
   termSection,
   termSections,
 } from '../../../../projections/logs/index/sections.js';
@@ -27,19 +28,15 @@ import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
 
-/** Sections as read, but unencrypted: an alias is resolved to its target. */
+/** Sections as read, but unencrypted. */
 function sectionsCollection(records: readonly LogRecord[]) {
   const block = buildBlock('api');
   for (const [place, each] of records.entries()) block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
   const chunks = chunkStarts(block.lines);
   const plain = encodeSections(block, chunks, names);
   const open = (kind: Kind): DecryptedSections => {
-    const found = (name: string): Buffer | true | undefined => {
-      const section = plain[kind].get(name);
-      if (section === undefined || section === true) return section;
-      return typeof section === 'object' && 'as' in section ? found(section.as) : Buffer.from(section);
-    };
-    return new Map([...plain[kind].keys()].map((name) => [name, found(name)!]));
+    const read = (section: Section) => (section === true ? section : Buffer.from(section));
+    return new Map(Array.from(plain[kind], ([name, section]) => [name, read(section)]));
   };
   const values = (column: Column): Values | undefined =>
     valuesPiece(column, names, records.length)?.read(open('columns'));

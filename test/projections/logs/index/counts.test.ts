@@ -114,11 +114,6 @@ describe('the counts of log records', function () {
     expect(await count({ ...words }, { by: 'field', path: 'message' })).to.deep.equal([`${seventh.value} 1`]);
     await without('records');
     expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
-    // The field `event` is equal to the derived column, and refers to it.
-    const references = rows.flatMap(({ sections }) =>
-      Object.values(sections).filter((each) => typeof each === 'string'),
-    );
-    expect(references).to.deep.equal(['event']);
     const events = { fields: [{ path: 'event', value: 'e' }] };
     expect(await count(events, { by: 'field', path: 'event' })).to.deep.equal(['e 900']);
     const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };
