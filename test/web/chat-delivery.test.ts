@@ -33,11 +33,13 @@ describe('the chat page on a bad line', function () {
   async function forgetMissed(page: Page) {
     let streams = 0;
     await page.unroute('**/events');
-    await page.route('**/events', (route) =>
-      streams++ === 0
-        ? route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"RESET"}\n\n' })
-        : route.continue(),
-    );
+    await page.route('**/events', async (route) => {
+      if (streams++ === 0)
+        return route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"RESET"}\n\n' });
+      // From now on, not from where the page was.
+      const { 'last-event-id': _, ...headers } = await route.request().allHeaders();
+      return route.continue({ headers });
+    });
   }
 
   it('keeps messages through failures and a reload, and sends each once, in order', async () => {
