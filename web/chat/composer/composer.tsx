@@ -1,8 +1,10 @@
 /** Where messages and replies are written: text, mentions, images and files; kept as a draft until it is sent. */
-import { AtSign, Paperclip, SendHorizontal, X } from 'lucide-preact';
+import { AtSign, Paperclip, SendHorizontal, Smile, X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, IconButton } from '../../shared/components/button.js';
 import { toast } from '../../shared/components/toasts.js';
+import { isTouch } from '../../shared/dom.js';
+import { EmojiPicker } from '../emoji-picker.js';
 import { ACCEPTED } from '../state/file-kinds.js';
 import { texts } from '../texts/workspace.js';
 import { Quote } from '../timeline/quote.js';
@@ -21,9 +23,6 @@ interface ComposerProps {
   readonly onEditLast: () => void;
   readonly onSent: () => void;
 }
-
-/** Keyboards on screens have no Shift+Enter: Enter is a new line there, and the button sends. */
-export const isTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
 
 /** Selector of the field, to give it the focus from elsewhere. */
 export const COMPOSER_FIELD = '.composer textarea';
@@ -85,6 +84,15 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
     });
   }
 
+  /** Replaces what is selected. */
+  function insert(text: string) {
+    if (!field.current) return;
+    const { selectionStart, selectionEnd } = field.current;
+    field.current.focus();
+    field.current.setRangeText(text, selectionStart, selectionEnd, 'end');
+    drafts.change(key, { content: field.current.value });
+  }
+
   return (
     <div ref={element} class={`composer${isDropping ? ' dropping' : ''}`}>
       {draft.quotedMessageId !== null && (
@@ -112,6 +120,7 @@ export function Composer({ placeId, threadId, placeholder, onEditLast, onSent }:
       <div class="composer-actions">
         <IconButton small icon={Paperclip} label={texts.attach} onClick={() => picker.current?.click()} />
         <IconButton small icon={AtSign} label={texts.mention} onClick={insertMention} />
+        <EmojiPicker icon={Smile} label={texts.insertEmoji} onPick={insert} />
         <input
           ref={picker}
           type="file"

@@ -2,11 +2,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { FormError } from '../../shared/components/form.js';
+import { isTouch } from '../../shared/dom.js';
 import type { Message } from '../contract.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace } from '../workspace/context.js';
 import { editKey } from '../workspace/editing.js';
-import { COMPOSER_FIELD, isTouch } from './composer.js';
+import { COMPOSER_FIELD } from './composer.js';
 import { MentionTextarea } from './mention-textarea.js';
 
 export function MessageEditor({ message }: { message: Message }) {

@@ -1,11 +1,9 @@
-/** Reactions of a message, and the picker of common ones. */
+/** Reactions of a message, and the picker of another one. */
 import { SmilePlus } from 'lucide-preact';
-import { useRef, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
-import { IconButton } from '../../shared/components/button.js';
-import { Popover } from '../../shared/components/popover.js';
 import { toast } from '../../shared/components/toasts.js';
 import type { Message } from '../contract.js';
+import { EmojiPicker } from '../emoji-picker.js';
 import { texts } from '../texts/workspace.js';
 import { useWorkspace, type Workspace } from '../workspace/context.js';
 
@@ -16,34 +14,14 @@ export function toggleReaction({ actions, user }: Workspace, message: Message, r
     .catch((error: unknown) => toast({ tone: 'bad', text: messageOf(error) }));
 }
 
-export function ReactionPicker({ message, small = true }: { message: Message; small?: boolean }) {
+export function ReactionPicker({ message }: { message: Message }) {
   const workspace = useWorkspace();
-  const [isOpen, setOpen] = useState(false);
-  const anchor = useRef<HTMLSpanElement>(null);
-  function pick(reaction: string) {
-    setOpen(false);
-    toggleReaction(workspace, message, reaction);
-  }
   return (
-    <span ref={anchor}>
-      <IconButton
-        icon={SmilePlus}
-        small={small}
-        label={texts.react}
-        aria-haspopup="dialog"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      />
-      {isOpen && (
-        <Popover anchor={anchor} label={texts.react} class="reaction-picker" onClose={() => setOpen(false)}>
-          {texts.commonReactions.map(([reaction, name]) => (
-            <button key={reaction} type="button" title={name} aria-label={name} onClick={() => pick(reaction)}>
-              {reaction}
-            </button>
-          ))}
-        </Popover>
-      )}
-    </span>
+    <EmojiPicker
+      icon={SmilePlus}
+      label={texts.react}
+      onPick={(reaction) => toggleReaction(workspace, message, reaction)}
+    />
   );
 }
 

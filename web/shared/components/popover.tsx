@@ -9,17 +9,27 @@ interface PopoverProps {
   readonly label: string;
   readonly placement?: Placement;
   readonly class?: string;
+  /** Selector of what gets the focus; by default the first button or field. */
+  readonly focus?: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** Open while it is rendered. */
-export function Popover({ anchor, label, placement, class: name = '', onClose, children }: PopoverProps) {
+export function Popover({
+  anchor,
+  label,
+  placement,
+  class: name = '',
+  focus = 'button, input',
+  onClose,
+  children,
+}: PopoverProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!element.current || !anchor.current) return;
     element.current.showPopover();
-    element.current.querySelector<HTMLElement>('button, input')?.focus();
+    element.current.querySelector<HTMLElement>(focus)?.focus();
     return float(anchor.current, element.current, placement);
   }, []);
   return (
