@@ -1,5 +1,6 @@
 /** Stores the checkpoints of projections and reactions, and the resume windows of live feeds. */
 import { type Db, Long } from 'mongodb';
+import { createBatchLoader } from '../../../application/concurrency/index.js';
 import type { Checkpoints } from '../../../application/ports/index.js';
 import type { ResumeWindowStore } from '../../../application/subscription/index.js';
 import { isDuplicateKey } from '../call-policy.js';
@@ -16,11 +17,12 @@ interface CheckpointRow {
 
 export function createCheckpoints(db: Db): Checkpoints {
   const rows = db.collection<CheckpointRow>('checkpoints');
+  const load = createBatchLoader(async (names) => {
+    const found = await rows.find({ _id: { $in: [...names] } }).toArray();
+    return new Map(found.map(({ _id, position }) => [_id, position.toBigInt()]));
+  });
   return {
-    async read(name) {
-      const row = await rows.findOne({ _id: name });
-      return row?.position.toBigInt();
-    },
+    read: load,
 
     async advance(positions, { name: lease, fence: fencingToken }) {
       const fence = Long.fromBigInt(fencingToken);

@@ -1,7 +1,13 @@
 /** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/guide/many-nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long } from 'mongodb';
-import { type After, STORE_CALL_MS, systemTimer, withDeadline } from '../../../application/concurrency/index.js';
+import {
+  type After,
+  createBatchLoader,
+  STORE_CALL_MS,
+  systemTimer,
+  withDeadline,
+} from '../../../application/concurrency/index.js';
 import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
 import { isDuplicateKey } from '../call-policy.js';
 
@@ -58,10 +64,18 @@ export function createLeases(
     async acquire(name) {
       if (heldNames.has(name)) return undefined;
       heldNames.add(name);
-      const claimedAt = monotonic.now();
+      const unchanged = observed.unchanged(name);
+      let claimedAt = monotonic.now();
       let fence: Long | undefined;
       try {
-        fence = await claim(rows, { _id: name, owner, by }, clock.now(), leaseMs, observed.unchanged(name));
+        // While another node leads, one query for all leases of this node replaces a failing claim of each.
+        if (observed.has(name)) {
+          const row = await observed.refresh(name);
+          if (row && row.owner !== owner && row.until.getTime() > clock.now() && isUnexpired(row, unchanged))
+            return undefined;
+          claimedAt = monotonic.now();
+        }
+        fence = await claim(rows, { _id: name, owner, by }, clock.now(), leaseMs, unchanged);
       } finally {
         if (fence === undefined) heldNames.delete(name);
       }
@@ -101,7 +115,11 @@ const isUnexpired = (row: LeaseRow, unchanged: LeaseState | undefined): boolean 
 /** Observes leases of other nodes. One that is not renewed in time has expired, regardless of its holder's clock. */
 function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
   const states = new Map<string, LeaseState & { readonly since: number }>();
-  const observe = (name: string, row: LeaseState | null) => {
+  const load = createBatchLoader<LeaseRow>(async (names) => {
+    const found = await rows.find({ _id: { $in: [...names] } }).toArray();
+    return new Map(found.map((row) => [row._id, row]));
+  });
+  const observe = (name: string, row: LeaseState | undefined) => {
     const previous = states.get(name);
     if (!row) states.delete(name);
     else if (!previous || !isSame(previous, row))
@@ -109,14 +127,16 @@ function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times
   };
   return {
     observe,
+    /** True if the last query found that somebody has, or had, the lease. */
+    has: (name: string): boolean => states.has(name),
     unchanged(name: string, now = monotonic.now()): LeaseState | undefined {
       const { since, ...unchanged } = states.get(name) ?? { since: Number.POSITIVE_INFINITY };
       return now - since >= leaseMs ? (unchanged as LeaseState) : undefined;
     },
     async refresh(name: string): Promise<LeaseRow | undefined> {
-      const row = await rows.findOne({ _id: name });
+      const row = await load(name);
       observe(name, row);
-      return row ?? undefined;
+      return row;
     },
   };
 }

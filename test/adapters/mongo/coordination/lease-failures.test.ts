@@ -81,13 +81,13 @@ describe('a lease during failures', () => {
     const looking = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const findOne = () => {
+    const toArray = () => {
       asked();
       return new Promise((_, reject) => {
         fail = () => reject(new Error('MongoDB does not answer'));
       });
     };
-    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ findOne }));
+    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ find: () => ({ toArray }) }));
     const refused = leases.acquire(nodes.name).catch(() => 'failed');
     await looking;
     nodes.time.pass(LEASE_MS);
@@ -122,11 +122,11 @@ describe('a lease during failures', () => {
     const dead = fakeClock(nodes.time.now());
     await given(nodes.bob(dead).acquire(nodes.name));
     const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
-    const findOne = async () => {
+    const toArray = async () => {
       await rows.deleteOne({ _id: nodes.name });
-      return null;
+      return [];
     };
-    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ findOne }));
+    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ find: () => ({ toArray }) }));
     expect(await leases.acquire(nodes.name)).to.equal(undefined);
     expect((await given(leases.acquire(nodes.name))).fence).to.equal(1n);
   });

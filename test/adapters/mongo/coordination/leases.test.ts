@@ -122,17 +122,43 @@ describe('a lease', () => {
     expect(await nodes.bob().holder(nodes.name)).to.equal(undefined);
   });
 
+  it('is waited for with one query for all leases of a node, and no claim while another node leads', async () => {
+    const [ann, bob] = [nodes.ann(), { queries: 0, claims: 0 }];
+    const names = ['one', 'two', 'three'].map((each) => `${nodes.name}-${each}`);
+    const held = await Promise.all(names.map((name) => given(ann.acquire(name))));
+    const rows = nodes.mongo.models.collection('leases');
+    const find = (filter: object) => {
+      bob.queries++;
+      return rows.find(filter);
+    };
+    const findOneAndUpdate = (...args: Parameters<typeof rows.findOneAndUpdate>) => {
+      bob.claims++;
+      return rows.findOneAndUpdate(...args);
+    };
+    const standby = nodes.node('bob', nodes.time, nodes.modelsWith({ find, findOneAndUpdate }));
+    const attempt = () => Promise.all(names.map((name) => standby.acquire(name)));
+    expect(await attempt()).to.deep.equal([undefined, undefined, undefined]);
+    Object.assign(bob, { queries: 0, claims: 0 });
+    for (let times = 0; times < 3; times++) expect(await attempt()).to.deep.equal([undefined, undefined, undefined]);
+    expect(bob).to.deep.equal({ queries: 3, claims: 0 });
+    await held[1]!.release();
+    expect((await attempt()).map((lease) => lease?.name)).to.deep.equal([undefined, names[1], undefined]);
+    expect(bob).to.deep.equal({ queries: 4, claims: 1 });
+  });
+
   it('counts as held if renewed just before a look, however long the look takes', async () => {
     const other = fakeClock(nodes.time.now());
     await given(nodes.ann(other).acquire(nodes.name));
     const rows = nodes.mongo.models.collection('leases');
     let slow = false;
-    const findOne = async (...args: Parameters<typeof rows.findOne>) => {
-      const row = await rows.findOne(...args);
-      if (slow) nodes.time.pass(LEASE_MS);
-      return row;
-    };
-    const watching = createLeases(nodes.modelsWith({ findOne }), 'bob', {
+    const find = (filter: object) => ({
+      async toArray() {
+        const found = await rows.find(filter).toArray();
+        if (slow) nodes.time.pass(LEASE_MS);
+        return found;
+      },
+    });
+    const watching = createLeases(nodes.modelsWith({ find }), 'bob', {
       leaseMs: LEASE_MS,
       clock: nodes.time,
       monotonic: nodes.time,
