@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
  * testing, where most waits fail, sets less.
  */
 const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
+/** Milliseconds between polls, which cost processor time: an eighth of the time waited so far, within these limits. */
+const [MIN_DELAY_MS, MAX_DELAY_MS] = [20, 100];
 
 /**
  * Polls a condition until it returns a truthy value; an error counts as "not yet". Rejects with the last error after
@@ -15,9 +17,10 @@ export async function eventually<Answer>(
   condition: () => Promise<Answer | undefined | false> | Answer | undefined | false,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const begun = performance.now();
   let failure: unknown;
-  while (performance.now() < deadline) {
+  let waited = 0;
+  while (waited < PATIENCE_MS) {
     signal?.throwIfAborted();
     try {
       const answer = await condition();
@@ -25,7 +28,8 @@ export async function eventually<Answer>(
     } catch (error) {
       failure = error;
     }
-    await delay(20);
+    waited = performance.now() - begun;
+    await delay(Math.min(Math.max(waited / 8, MIN_DELAY_MS), MAX_DELAY_MS));
   }
   throw failure ?? new Error(`still not so: ${condition}`);
 }
