@@ -4,7 +4,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, type Member } from '../support/http-spec.js';
 import { createRoom } from '../support/room-client.js';
-import { run, type Server, startServer } from '../support/server-process.js';
+import { eventsIn, run, type Server, startServer } from '../support/server-process.js';
 
 describe('annals at', function () {
   this.timeout(180_000);
@@ -49,13 +49,8 @@ describe('annals at', function () {
     return stderr;
   };
   /** ISO times of the events of a stream. */
-  const timesIn = async (stream: string): Promise<readonly string[]> => {
-    const { stdout } = await annals('replay', '--stream', stream, '--format', 'ndjson');
-    return stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).recordedAt);
-  };
+  const timesIn = async (stream: string): Promise<readonly string[]> =>
+    (await eventsIn(server, { stream })).map(({ recordedAt }) => recordedAt);
   const query = (time: string, thing: string) => `?${new URLSearchParams({ time, thing })}`;
 
   it('shows a message as it was after the post and after the edit', async () => {

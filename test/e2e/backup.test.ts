@@ -1,7 +1,7 @@
 /** `annals backup` beside a running server: the copy contains everything acknowledged before, or no copy is made. */
-import { existsSync, lstatSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -128,12 +128,16 @@ describe('a backup', function () {
     const under = work();
     let isWhole = false;
     for (const seen of ['eventstore/log/data.mdb', 'mongo/data.mdb', 'runtime.json']) {
+      const startedAt = Date.now();
       const killed = start(['backup', to, '--data-dir', dataDir]);
+      const isBegun = () => Number(statSync(`${to}.unfinished`, { throwIfNoEntry: false })?.birthtimeMs) > startedAt;
       let isOver = false;
       void killed.ended.then(() => {
         isOver = true;
       });
       const isSeen = () => [`${to}.unfinished`, to].some((made) => existsSync(join(made, seen)));
+      // Without pauses, from the moment that it copies: until then that would take a core from its start.
+      while (!isOver && !isBegun()) await delay(1);
       while (!isOver && !isSeen()) await setImmediate();
       killed.process.kill('SIGKILL');
       await killed.ended;

@@ -1,7 +1,7 @@
 /** `annals restore`: a backup becomes the data directory as a whole or not at all, and no data is overwritten. */
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
@@ -91,11 +91,15 @@ describe('annals restore', function () {
   it('leaves the data as before or complete when killed at any moment, and the next run starts over', async () => {
     const to = place('killed');
     for (const seen of ['eventstore/log/data.mdb', 'mongo/data.mdb', 'runtime.json']) {
+      const startedAt = Date.now();
       const killed = start(['restore', backup, '--data-dir', to]);
+      const isBegun = () => Number(statSync(`${to}.unfinished`, { throwIfNoEntry: false })?.birthtimeMs) > startedAt;
       let isOver = false;
       void killed.ended.then(() => {
         isOver = true;
       });
+      // Without pauses, from the moment that it copies: until then that would take a core from its start.
+      while (!isOver && !isBegun()) await delay(1);
       while (!isOver && !existsSync(join(`${to}.unfinished`, seen))) await setImmediate();
       killed.process.kill('SIGKILL');
       await killed.ended;

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { logClient } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { run, type Server, startServer } from '../support/server-process.js';
+import { eventsIn, type Server, startServer } from '../support/server-process.js';
 
 describe('a log restored from a backup', function () {
   this.timeout(120_000);
@@ -99,9 +99,7 @@ describe('a log restored from a backup', function () {
     // Process managers run as well.
     const { roomId, sessionToken: token } = ada;
     await call(server.urls.rooms ?? '', 'POST', `/rooms/${roomId}/burn`, { token });
-    await eventually(async () => {
-      const { stdout } = await run(['replay', '--service', 'rooms', '--data-dir', dataDir, '--format', 'ndjson']);
-      return stdout.includes('RoomErased');
-    });
+    const stream = `rooms.room-${roomId}`;
+    await eventually(async () => (await eventsIn(server, { stream })).some(({ type }) => type.includes('RoomErased')));
   });
 });

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { logClient } from '../support/log-client.js';
 import { createRoom, type RoomClient } from '../support/room-client.js';
-import { type Ended, run, type Server, startServer } from '../support/server-process.js';
+import { type Ended, eventsIn, run, type Server, startEngines, startServer } from '../support/server-process.js';
 import { startWitness } from '../support/witness.js';
 
 const SERVED = ['rooms', 'logs', '--rooms-create-per-hour', '100000'];
@@ -22,6 +22,8 @@ describe('the transparency log', function () {
   const place = (name: string) => join(directory.path, name);
   const [dataDir, exported] = [place('data'), place('export')];
   let server: Server;
+  /** Run between servers, for the commands of several tests. */
+  let engines: Awaited<ReturnType<typeof startEngines>> | undefined;
   let room: RoomClient;
   let key: string;
 
@@ -34,6 +36,11 @@ describe('the transparency log', function () {
     expect([code, stdout], stderr).to.deep.equal([1, '']);
     return stderr;
   };
+  const stopEngines = async () => {
+    const { code } = (await engines?.stop()) ?? { code: 0 };
+    engines = undefined;
+    expect(code).to.equal(0);
+  };
   const get = (path: string) => fetch(`${server.urls.operations}/audit/${path}`);
   const sizeOf = (checkpoint: string) => Number(checkpoint.split('\n')[1]);
 
@@ -44,6 +51,7 @@ describe('the transparency log', function () {
   });
   after(async () => {
     await server?.stop('SIGKILL');
+    await engines?.stop();
     directory.remove();
   });
 
@@ -76,6 +84,7 @@ describe('the transparency log', function () {
     expect(succeeded(await audit('verify'))).to.match(/every entry agrees\n[\d,]+ events of the log agree/);
     expect(await server.stop()).to.equal(0);
     expect(succeeded(await audit('verify'))).to.match(/every entry agrees\n[\d,]+ events of the log agree\n$/);
+    engines = await startEngines(dataDir);
     key = succeeded(await audit('key')).trim();
     writeFileSync(place('head'), succeeded(await audit('head')));
   });
@@ -113,6 +122,7 @@ describe('the transparency log', function () {
 
   it('names an event that was changed in the store', async () => {
     const tampered = place('tampered');
+    await stopEngines();
     cpSync(dataDir, tampered, { recursive: true });
     const store = openStore(join(tampered, 'eventstore'));
     for (const { key: position, value } of store.log.getRange()) {
@@ -145,6 +155,7 @@ describe('the transparency log', function () {
     for (let n = 0; n < 10; n++) await createRoom(server.urls.rooms ?? '', 'Cid');
     await eventually(() => server.lines.some((line) => line.includes('annals audit restart')));
     expect(await server.stop()).to.equal(0);
+    engines = await startEngines(dataDir);
     expect((await run(['doctor', '--data-dir', dataDir])).stdout).to.match(/^ERROR +transparency log .*audit restart/m);
     expect(succeeded(await audit('restart'))).to.include('continues after position');
     expect(failed(await audit('restart'))).to.include('nothing to restart');
@@ -197,6 +208,7 @@ describe('the transparency log', function () {
   });
 
   it('refuses another key until the last one has signed, as the chain of keys would break', async () => {
+    await stopEngines();
     server = await startServer(dataDir, SERVED);
     succeeded(await audit('rotate'));
     expect(failed(await audit('rotate'))).to.include('wait a minute');
@@ -206,12 +218,14 @@ describe('the transparency log', function () {
     const burned = await createRoom(server.urls.rooms ?? '', 'Eve');
     for (const text of ['one', 'two']) await burned.post(text);
     await burned.burn();
-    const events = () => run(['replay', '--stream', `rooms.room-${burned.roomId}`, '--data-dir', dataDir]);
-    await eventually(async () => (await events()).stdout.includes('RoomErased'));
+    const stream = `rooms.room-${burned.roomId}`;
+    await eventually(async () => (await eventsIn(server, { stream })).some(({ type }) => type.includes('RoomErased')));
     expect(await server.stop()).to.equal(0);
+    engines = await startEngines(dataDir);
     succeeded(await audit('head'));
     succeeded(await run(['scavenge', '--data-dir', dataDir]));
     expect(succeeded(await audit('verify'))).to.match(/\n2 events were of streams that are deleted\n/);
+    await stopEngines();
   });
 
   it('is in a backup, as long as its log', async () => {

@@ -189,6 +189,35 @@ export function run(args: readonly string[], input = '', options = {}): Promise<
   return running.ended;
 }
 
+/** Runs the engines of a data directory, for commands that would each start and stop engines of their own. */
+export async function startEngines(dataDir: string): Promise<{ stop(signal?: NodeJS.Signals): Promise<Ended> }> {
+  const engines = start(['engines', '--data-dir', dataDir, '--log-format', 'json']);
+  await engines.printed(/"ready"/);
+  return {
+    stop(signal = 'SIGTERM') {
+      engines.process.kill(signal);
+      return engines.ended;
+    },
+  };
+}
+
+export interface LoggedEvent {
+  readonly type: string;
+  /** ISO time. */
+  readonly recordedAt: string;
+}
+
+/** The last 200 events with this stream or type in the log of a running server, oldest first. */
+export async function eventsIn(
+  { urls }: Server,
+  which: { readonly stream: string } | { readonly type: string },
+): Promise<readonly LoggedEvent[]> {
+  const answer = await fetch(`${urls.operations}/events?${new URLSearchParams({ ...which, limit: '200' })}`);
+  const { events } = (await answer.json()) as { readonly events?: LoggedEvent[] };
+  if (!events) throw new Error(`the events were answered with ${answer.status}`);
+  return events.reverse();
+}
+
 /** Those of its folders too. */
 export const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
