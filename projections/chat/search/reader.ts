@@ -134,12 +134,14 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     name: 'chat.search-filters',
     limitBytes: FILTER_BYTES,
     sizeOf: ({ length }) => length,
+    scanResistant: true,
     load: decodeRows('filter', (opened) => opened ?? emptyBloomFilter(0)),
   });
   const texts = createBlockCache<BlockHeader, BlockText>({
     name: 'chat.search-texts',
     limitBytes: TEXT_BYTES,
     sizeOf: ({ size }) => size,
+    scanResistant: true,
     load: decodeRows('docs', (opened) => blockText(opened ?? new Uint8Array())),
   });
 

@@ -14,6 +14,8 @@ export interface BlockCacheOptions<Block extends BlockVersion, Value> {
   readonly name: string;
   readonly limitBytes: number;
   readonly sizeOf: (value: Value) => number;
+  /** Keeps what it has while a scan larger than the cache passes, which it otherwise evicts. */
+  readonly scanResistant?: true;
   /** Values by the blocks' keys; blocks without a value are missing. */
   readonly load: (blocks: readonly Block[]) => Promise<ReadonlyMap<string, Value>>;
 }
@@ -25,13 +27,14 @@ interface Entry<Value> {
 
 /** Bytes of an entry in memory, besides its key and value. */
 const ENTRY_BYTES = 200;
-/** A full cache admits one new block of this many: a scan larger than the cache would evict everything. */
+/** A full cache that resists scans admits one new block of this many. */
 const ADMITTED_OF = 8;
 
 export function createBlockCache<Block extends BlockVersion, Value extends object>({
   name,
   limitBytes,
   sizeOf,
+  scanResistant,
   load,
 }: BlockCacheOptions<Block, Value>) {
   const entries = new LRUCache<string, Entry<Value>>({ maxSize: limitBytes });
@@ -39,8 +42,8 @@ export function createBlockCache<Block extends BlockVersion, Value extends objec
 
   function admit({ key, version }: Block, value: Value) {
     const size = sizeOf(value) + key.length + ENTRY_BYTES;
-    const hasRoom = entries.calculatedSize + size <= limitBytes;
-    if (hasRoom || entries.has(key) || ++overflow % ADMITTED_OF === 0) entries.set(key, { version, value }, { size });
+    const isWelcome = !scanResistant || entries.calculatedSize + size <= limitBytes || entries.has(key);
+    if (isWelcome || ++overflow % ADMITTED_OF === 0) entries.set(key, { version, value }, { size });
   }
 
   const loadBatch = createBatchFlight(async (items: readonly { readonly key: string; readonly block: Block }[]) => {

@@ -10,12 +10,14 @@ interface Value {
 describe('a block cache', () => {
   const block = (key: string, version = '1'): BlockVersion => ({ key, version });
 
-  function cacheOf(limitBytes: number, size = 800) {
+  function cacheOf(limitBytes: number, scanResistant?: true) {
+    const size = 800;
     const loads: string[][] = [];
     const blocks = createBlockCache<BlockVersion, Value>({
       name: 'test',
       limitBytes,
       sizeOf: (value) => value.size,
+      ...(scanResistant && { scanResistant }),
       async load(wanted) {
         loads.push(wanted.map(({ key, version }) => `${key}${version}`));
         await new Promise(setImmediate);
@@ -44,7 +46,7 @@ describe('a block cache', () => {
   });
 
   it('replaces the earlier version of a block, even when it is full', async () => {
-    const { read, loads, cache } = cacheOf(4000);
+    const { read, loads, cache } = cacheOf(4000, true);
     for (const key of ['a', 'b', 'c']) await read(block(key));
     await read(block('d'));
     for (const version of ['2', '3']) expect(await read(block('a', version))).to.deep.equal([`a${version}`]);
@@ -53,8 +55,18 @@ describe('a block cache', () => {
     expect(cache.bytes()).to.be.at.most(4000);
   });
 
-  it('keeps most of its blocks while a larger scan passes', async () => {
+  it('keeps what was read last', async () => {
     const { read, loads, cache } = cacheOf(50_000);
+    const all = Array.from({ length: 200 }, (_, index) => block(`each${index}`));
+    for (const each of all) await read(each);
+    expect(cache.bytes()).to.be.at.most(50_000);
+    loads.length = 0;
+    await read(...all.slice(-40));
+    expect(loads).to.deep.equal([]);
+  });
+
+  it('keeps most of its blocks while a larger scan passes', async () => {
+    const { read, loads, cache } = cacheOf(50_000, true);
     const usual = Array.from({ length: 45 }, (_, index) => block(`usual${index}`));
     await read(...usual);
     for (let index = 0; index < 120; index++) await read(block(`rare${index}`));
