@@ -55,6 +55,14 @@ interface ChatStateModule {
   nextToSend(outbox: readonly Outgoing[]): readonly Outgoing[];
   restored(outbox: readonly Outgoing[]): readonly Outgoing[];
   rowsOf(input: object): readonly Row[];
+  createHeights(): {
+    update(keys: readonly string[], estimate: (index: number) => number): void;
+    set(key: string, height: number): boolean;
+    indexOf(key: string): number;
+    offset(index: number): number;
+    total(): number;
+    at(distance: number): number;
+  };
 }
 
 const CHANNEL = 'c1';
@@ -150,6 +158,7 @@ describe('state of the chat page', () => {
       'chat/state/unread.ts',
       'chat/state/outbox.ts',
       'chat/state/rows.ts',
+      'shared/components/row-heights.ts',
     );
   });
 
@@ -252,5 +261,30 @@ describe('state of the chat page', () => {
     const sending = outbox.map((each) => (each.key === 'first' ? { ...each, status: 'sending' as const } : each));
     expect(keys(chat.nextToSend(sending))).to.deep.equal(['in a thread']);
     expect(keys(chat.nextToSend(chat.restored(sending)))).to.deep.equal(['first', 'in a thread']);
+  });
+
+  it('estimates the height of a row once, however many pages come before it', () => {
+    const heights = chat.createHeights();
+    const estimated: string[] = [];
+    const layOut = (keys: readonly string[]) =>
+      heights.update(keys, (index) => {
+        estimated.push(keys[index]!);
+        return 50;
+      });
+    layOut(['c', 'd']);
+    expect(heights.set('d', 70)).to.equal(true);
+    const all = ['a', 'b', 'c', 'd'];
+    layOut(all);
+    heights.set('a', 20);
+    heights.set('gone', 5);
+    layOut(all);
+    expect(estimated).to.deep.equal(['c', 'd', 'a', 'b']);
+    expect(all.map((_, index) => heights.offset(index))).to.deep.equal([0, 20, 70, 120]);
+    expect(heights.total()).to.equal(190);
+    expect([heights.indexOf('c'), heights.indexOf('gone'), heights.at(119), heights.at(500)]).to.deep.equal([
+      2, -1, 2, 3,
+    ]);
+    layOut(['d', 'e']);
+    expect([heights.offset(1), heights.total()]).to.deep.equal([70, 120]);
   });
 });

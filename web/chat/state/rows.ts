@@ -37,14 +37,15 @@ const continues = (previous: Previous | undefined, authorId: string, at: number)
 export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = true }: RowsOf): readonly Row[] {
   const rows: Row[] = [];
   let previous: Previous | undefined;
-  let day = Number.NaN;
+  /** Bounds of the day; dates are computed for each day only, as a history has many messages. */
+  let [dayStart, dayEnd] = [Number.NaN, Number.NaN];
   let isNewShown = newAfter === undefined;
 
   /** The key follows from the first message of the day: with older messages the separator moves. */
   function openDay(at: number, key: string) {
-    const midnight = new Date(at).setHours(0, 0, 0, 0);
-    if (!withDays || midnight === day) return;
-    day = midnight;
+    if (!withDays || (at >= dayStart && at < dayEnd)) return;
+    dayStart = new Date(at).setHours(0, 0, 0, 0);
+    dayEnd = new Date(at).setHours(24, 0, 0, 0);
     previous = undefined;
     rows.push({ kind: 'day', key: `day-${key}`, at });
   }

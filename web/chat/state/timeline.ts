@@ -39,10 +39,12 @@ export function remove(timeline: Timeline, id: string): Timeline {
   return index < 0 ? timeline : { ...timeline, messages: timeline.messages.toSpliced(index, 1) };
 }
 
-const without = (messages: readonly Message[], others: readonly Message[]) => {
-  const ids = new Set(others.map(({ id }) => id));
-  return messages.filter(({ id }) => !ids.has(id));
-};
+/** What of a page is not loaded. The set is of the page, which is short. */
+function without(page: readonly Message[], loaded: readonly Message[]): readonly Message[] {
+  const added = new Map(page.map((message) => [message.id, message]));
+  for (const { id } of loaded) added.delete(id);
+  return [...added.values()];
+}
 
 /** Adds a page of older messages; `isFull` pages may have more before them. */
 export const prepend = (timeline: Timeline, page: readonly Message[], isFull: boolean): Timeline => ({

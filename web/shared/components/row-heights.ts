@@ -3,12 +3,23 @@
 export type Heights = ReturnType<typeof createHeights>;
 
 export function createHeights() {
-  const measured = new Map<string, number>();
+  /** Measured, or estimated once: a long list is laid out again with each page that is added to it. */
+  const heights = new Map<string, number>();
   let keys: readonly string[] = [];
   let indexes: ReadonlyMap<string, number> = new Map();
+  /** Height of each row, so that a measured row needs no look-up of all others. */
+  let sizes = new Float64Array(0);
   /** Offset of each row, and the total height at the end. */
   let offsets = new Float64Array(1);
   let isStale = true;
+
+  function heightOf(key: string, index: number, estimate: (index: number) => number): number {
+    const known = heights.get(key);
+    if (known !== undefined) return known;
+    const height = estimate(index);
+    heights.set(key, height);
+    return height;
+  }
 
   return {
     /** Takes over the rows as they are now. */
@@ -16,18 +27,21 @@ export function createHeights() {
       if (next !== keys) {
         keys = next;
         indexes = new Map(next.map((key, index) => [key, index]));
+        sizes = new Float64Array(next.length);
+        for (let index = 0; index < next.length; index++) sizes[index] = heightOf(next[index]!, index, estimate);
         isStale = true;
       }
       if (!isStale) return;
-      offsets = new Float64Array(keys.length + 1);
-      for (let index = 0; index < keys.length; index++)
-        offsets[index + 1] = offsets[index]! + (measured.get(keys[index]!) ?? estimate(index));
+      offsets = new Float64Array(sizes.length + 1);
+      for (let index = 0; index < sizes.length; index++) offsets[index + 1] = offsets[index]! + sizes[index]!;
       isStale = false;
     },
     /** Remembers a measured height; true if it differs from what was known. */
     set(key: string, height: number): boolean {
-      if (Math.abs((measured.get(key) ?? -1) - height) < 0.5) return false;
-      measured.set(key, height);
+      if (Math.abs((heights.get(key) ?? -1) - height) < 0.5) return false;
+      heights.set(key, height);
+      const index = indexes.get(key);
+      if (index !== undefined) sizes[index] = height;
       isStale = true;
       return true;
     },
