@@ -3,14 +3,14 @@ import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
 import type { Kernel } from '../node/kernel.js';
-import { loadServices } from '../services/all.js';
+import { loadDefinitions } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { printError, table } from './output.js';
 import { progressBar } from './progress-bar.js';
 import { createStoreRetries } from './retry-store.js';
 import { withKernel } from './stores.js';
 
-const services = await loadServices();
+const services = await loadDefinitions();
 
 const projections = services.flatMap((service) => service.projections);
 

@@ -8,14 +8,14 @@ import { causationTree, NoSuchStream, type ReplayFilter, replay as replayLog } f
 import { estimateBytes } from '../../application/concurrency/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
-import { loadServices } from '../services/all.js';
+import { loadDefinitions } from '../services/all.js';
 import { INSTANT, instant } from './argument-parsers.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { csvPrinter, print, tablePrinter, treeLine } from './output.js';
 import { withKernel } from './stores.js';
 
-const services = await loadServices();
+const services = await loadDefinitions();
 
 const names = services.map(({ name }) => name);
 

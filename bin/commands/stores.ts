@@ -8,8 +8,8 @@ import type { ReadModel } from '../../projections/kernel/index.js';
 import type { Kernel } from '../node/kernel.js';
 import { findServers, type Servers } from '../node/locate-servers.js';
 import { release } from '../node/release.js';
-import type { Service } from '../node/service.js';
-import { loadServices } from '../services/all.js';
+import type { ServiceDefinition } from '../node/service.js';
+import { loadDefinitions } from '../services/all.js';
 import type { AnnalsValues } from '../settings.js';
 import { Failed } from './failure.js';
 
@@ -31,7 +31,7 @@ export const noData = (dataDir: string): Failed =>
 export interface Tools {
   readonly kernel: Kernel;
   /** All services. */
-  readonly services: readonly Service[];
+  readonly services: readonly ServiceDefinition[];
   readonly logger: Logger;
 }
 
@@ -47,7 +47,7 @@ export async function withKernel<Result>(
     const [{ createKernel, noMetrics }, { secretSource }, services] = await Promise.all([
       import('../node/kernel.js'),
       import('../node/secret.js'),
-      loadServices(),
+      loadDefinitions(),
     ]);
     const kernel = await createKernel({
       ...servers,

@@ -17,13 +17,17 @@ import type { ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
-export interface Service<C extends Catalog = Catalog> {
+/** What commands need of a service. */
+export interface ServiceDefinition<C extends Catalog = Catalog> {
   /** One word. */
   readonly name: string;
   readonly catalog: C;
   readonly projections: readonly ReadModel[];
   /** Things whose past states can be shown. */
   readonly things?: readonly ThingKind[];
+}
+
+export interface Service<C extends Catalog = Catalog> extends ServiceDefinition<C> {
   port(values: AnnalsValues): number;
   connect(context: ServiceContext): RunningService<C> | Promise<RunningService<C>>;
 }

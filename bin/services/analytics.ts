@@ -55,12 +55,10 @@ import type { Service } from '../node/service.js';
 import { smtpOf } from '../node/smtp.js';
 import type { AnnalsValues } from '../settings.js';
 import { describeSignIn, summarizeSignIn, unsentLinksWarning } from './analytics/sign-in.js';
+import { analytics as definition } from './definitions/analytics.js';
 
-export const analytics: Service<typeof catalog> = {
-  name: 'analytics',
-  catalog,
-  projections: [daysModel, rawModel],
-  things: analyticsThings,
+export const analytics: Service<typeof definition.catalog> = {
+  ...definition,
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, aggregates, derivation, appended, systemContext: context } = kernel;

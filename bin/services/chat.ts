@@ -19,14 +19,12 @@ import { chatAudience, endStreams } from '../../application/chat/audience/audien
 import { createThreadSummaries } from '../../application/chat/messages/thread-summaries.js';
 import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../application/chat/people/presence.js';
 import { createSearch } from '../../application/chat/search/search-messages.js';
-import { catalog } from '../../domain/chat/catalog.js';
-import { audit as auditRows } from '../../projections/chat/audit.js';
-import { presence as presenceRows } from '../../projections/chat/presence.js';
 import { search as searchRows } from '../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../projections/chat/search/reader.js';
 import { relayMembers, type Service } from '../node/service.js';
 import { connectIdentity } from './chat/identity.js';
-import { createMessaging, fileStoreName, fileStoreOf, messagingProjections } from './chat/messaging.js';
+import { createMessaging, fileStoreName, fileStoreOf } from './chat/messaging.js';
+import { chat as definition } from './definitions/chat.js';
 
 /** Keepalive interval that clients of the stream rely on. */
 const BEAT_MS = 25_000;
@@ -34,11 +32,8 @@ const BEAT_MS = 25_000;
 const MISSING_FILES =
   'some uploaded files are missing from the file store; they answer 404 until the store is restored from a backup';
 
-export const chat: Service<typeof catalog> = {
-  name: 'chat',
-  catalog,
-  projections: [...messagingProjections, presenceRows, auditRows, searchRows],
-  things: chatThings,
+export const chat: Service<typeof definition.catalog> = {
+  ...definition,
   port: (values) => values['chat.port'],
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;

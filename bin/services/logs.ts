@@ -27,20 +27,16 @@ import { createLogQueries } from '../../application/logs/query/query-service.js'
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
-import { catalog } from '../../domain/logs/catalog.js';
 import { rebuildsOf } from '../../projections/kernel/index.js';
-import { alertHistory } from '../../projections/logs/alerts.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { records } from '../../projections/logs/index/records.js';
 import type { Service } from '../node/service.js';
+import { logs as definition } from './definitions/logs.js';
 import { connectAlerting } from './logs/alerting.js';
 import { startSearcher } from './logs/searching.js';
 
-export const logs: Service<typeof catalog> = {
-  name: 'logs',
-  catalog,
-  projections: [records, alertHistory],
-  things: logsThings,
+export const logs: Service<typeof definition.catalog> = {
+  ...definition,
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
     const { log, vault, aggregates, projectionProgress, served, handle, mongo, clock } = kernel;

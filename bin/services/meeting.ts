@@ -23,7 +23,6 @@ import { createDeadNodeEviction, EVICTION_INTERVAL_MS } from '../../application/
 import { createIceServers } from '../../application/meeting/ice-servers.js';
 import { createRoomEntry, resumeTokenOf } from '../../application/meeting/join-room.js';
 import { createParticipantActions } from '../../application/meeting/participant-actions.js';
-import { meetingThings } from '../../application/meeting/past-states.js';
 import { createSignalRelay } from '../../application/meeting/relay-signal.js';
 import { countRooms, createRoomMetrics } from '../../application/meeting/room-metrics.js';
 import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
@@ -31,19 +30,15 @@ import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, returnMsOf, turnServerOf } from '../../application/meeting/settings.js';
 import { createSignalCounter } from '../../application/meeting/signal-counter.js';
 import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
-import { catalog } from '../../domain/meeting/catalog.js';
-import { endedMeetings } from '../../projections/meeting/ended-meetings.js';
 import { relayMembers, type Service } from '../node/service.js';
+import { meeting as definition } from './definitions/meeting.js';
 
 const MINUTE_MS = 60_000;
 /** Passwords being hashed or queued: fewer than the hashing queue holds, so that other services keep some slots. */
 const MAX_HASHING = 40;
 
-export const meeting: Service<typeof catalog> = {
-  name: 'meeting',
-  catalog,
-  projections: [endedMeetings],
-  things: meetingThings,
+export const meeting: Service<typeof definition.catalog> = {
+  ...definition,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, logger, signal, ...context }) {
     const { log, clock, derivation, projectionProgress, systemContext } = kernel;

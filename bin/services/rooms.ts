@@ -9,19 +9,14 @@ import { createRoomAuthenticator } from '../../application/rooms/authenticate.js
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
 import { createRoomExpiry, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
-import { roomsThings } from '../../application/rooms/past-states.js';
 import { createRoomCache, createRoomQueries } from '../../application/rooms/queries.js';
-import { catalog } from '../../domain/rooms/catalog.js';
-import { state } from '../../projections/rooms/room-state.js';
 import { relayMembers, type Service } from '../node/service.js';
+import { rooms as definition } from './definitions/rooms.js';
 
 const HOUR_MS = 3_600_000;
 
-export const rooms: Service<typeof catalog> = {
-  name: 'rooms',
-  catalog,
-  projections: [state],
-  things: roomsThings,
+export const rooms: Service<typeof definition.catalog> = {
+  ...definition,
   port: (values) => values['rooms.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock } = kernel;

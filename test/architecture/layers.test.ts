@@ -98,6 +98,17 @@ describe('architecture rules', () => {
     expect(mayImport('projections', ['projections', 'application', 'domain'])).to.deep.equal([]);
   });
 
+  it('lets definitions of services, which commands load, import nothing that serves requests', () => {
+    const definitions = sources.filter(({ path }) => path.startsWith('bin/services/definitions/'));
+    expect(definitions).to.have.length(SERVICES.length);
+    const others = definitions.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => !/^(domain|application|projections)\//.test(name) && name !== 'bin/node/service.ts')
+        .map((name) => `${path} -> ${name}`),
+    );
+    expect(others).to.deep.equal([]);
+  });
+
   it('lets nothing import bin', () => {
     expect(violationsOf(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal([]);
   });

@@ -37,12 +37,8 @@ import { createWritePositions } from '../../../application/consistency/index.js'
 import type { FileStore } from '../../../application/ports/index.js';
 import { createSealedFiles } from '../../../application/secrets/index.js';
 import { HEAD_BYTES } from '../../../domain/shared/index.js';
-import { files as fileRows } from '../../../projections/chat/files.js';
-import { conversations as conversationRows, messages as messageRows } from '../../../projections/chat/messages.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { AnnalsValues } from '../../settings.js';
-
-export const messagingProjections = [messageRows, conversationRows, fileRows];
 
 /** Prefix of the collections with uploaded files. */
 export const GRID_FS = 'chat_bytes';

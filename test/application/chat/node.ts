@@ -8,7 +8,8 @@ import { type Caller, createAuthentication } from '../../../application/chat/sig
 import { createAggregateStore } from '../../../application/command/index.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
-import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
+import { createMessaging } from '../../../bin/services/chat/messaging.js';
+import { messagingProjections } from '../../../bin/services/definitions/chat.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/memory-kernel.js';

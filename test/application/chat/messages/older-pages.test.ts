@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { rosterAggregate } from '../../../../application/chat/aggregates.js';
 import { createPageCache } from '../../../../application/chat/messages/page-cache.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
-import { messagingProjections } from '../../../../bin/services/chat/messaging.js';
+import { messagingProjections } from '../../../../bin/services/definitions/chat.js';
 import { ROSTER, roster } from '../../../../domain/chat/roster.js';
 import { project } from '../../../support/test-kernel.js';
 import { context } from '../../../support/toy-service.js';
