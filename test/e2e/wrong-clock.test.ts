@@ -6,19 +6,20 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, createRoom } from '../support/room-client.js';
-import { type Server, startEngines, startServer } from '../support/server-process.js';
+import { type Running, type Server, start, startServer } from '../support/server-process.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('a node whose clock is five hours ahead', () => {
   const directory = temporaryDirectory();
   const shift = join(directory.path, 'shift.mjs');
-  let engines: Awaited<ReturnType<typeof startEngines>>;
+  let engines: Running;
   let right: Server;
   let wrong: Server;
 
   before(async () => {
-    engines = await startEngines(directory.path);
+    engines = start(['engines', '--data-dir', directory.path, '--log-format', 'json']);
+    await engines.printed(/"ready"/);
     writeFileSync(shift, `const { now } = Date; Date.now = () => now() + ${5 * HOUR_MS};\n`);
     right = await startServer(directory.path, ['rooms']);
     wrong = await startServer(directory.path, ['rooms'], {
@@ -27,7 +28,8 @@ describe('a node whose clock is five hours ahead', () => {
   });
   after(async () => {
     await Promise.all([right?.stop('SIGKILL'), wrong?.stop('SIGKILL')]);
-    await engines.stop('SIGKILL');
+    engines.process.kill('SIGKILL');
+    await engines.ended;
     directory.remove();
   });
 

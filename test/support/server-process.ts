@@ -189,18 +189,6 @@ export function run(args: readonly string[], input = '', options = {}): Promise<
   return running.ended;
 }
 
-/** Runs the engines of a data directory, for commands that would each start and stop engines of their own. */
-export async function startEngines(dataDir: string): Promise<{ stop(signal?: NodeJS.Signals): Promise<Ended> }> {
-  const engines = start(['engines', '--data-dir', dataDir, '--log-format', 'json']);
-  await engines.printed(/"ready"/);
-  return {
-    stop(signal = 'SIGTERM') {
-      engines.process.kill(signal);
-      return engines.ended;
-    },
-  };
-}
-
 export interface LoggedEvent {
   readonly type: string;
   /** ISO time. */
