@@ -81,10 +81,12 @@ describe('annals doctor', function () {
       const { code, findings } = await examine('--backup-directory', backups);
       return [code, findings.get('backups')?.split(' in ')[0]];
     };
+    const stores = await startEngines({ dataDir, logger: silentLogger });
     expect(await backupErrors()).to.deep.equal([1, 'ERROR: there is none']);
     hoursAgo(49);
     expect(await backupErrors()).to.deep.equal([1, 'ERROR: the newest is 49 hours old']);
     hoursAgo(3);
     expect(await backupErrors()).to.deep.equal([0, 'ok: the newest is 3 hours old']);
+    await stores.stop();
   });
 });

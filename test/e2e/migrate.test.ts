@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { pdf, read, uploaded } from '../support/chat-scenario.js';
 import { ask, devLogin, EventStream, type Member } from '../support/http-spec.js';
@@ -197,9 +198,11 @@ describe('annals migrate', function () {
   });
 
   it('is complete after kills at any moment, with fillers for what was scavenged', async () => {
+    const engines = await startEngines({ dataDir: directory.path, logger: silentLogger });
     succeeded(await onSource('audit verify'));
     succeeded(await onSource('scavenge'));
     history = succeeded(await onSource('replay --format ndjson'));
+    await engines.stop();
     for (const [printed, ms] of [
       ['files', 300],
       ['files', 800],
