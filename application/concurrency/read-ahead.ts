@@ -22,6 +22,7 @@ export async function* readAhead<Item>(
     }
   } finally {
     end.abort();
-    await items.return?.();
+    // Not awaited: the stream may take a while to notice.
+    items.return?.().catch(() => {});
   }
 }

@@ -8,13 +8,26 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** False for values nested so deep that recursion over them would overflow the stack. */
-export function isShallow(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (depth === 0) return false;
-  if (Array.isArray(value)) return value.every((member) => isShallow(member, depth - 1));
-  // Parsed JSON objects have no inherited enumerable keys.
-  for (const key in value) if (!isShallow((value as JsonObject)[key]!, depth - 1)) return false;
+const OPENING = /[[{]/g;
+
+/**
+ * Whether objects and arrays of a JSON text are nested at most so deep, also where a later member of the same name
+ * hides them from a parser: readers' parsers may fail on deeper ones.
+ */
+export function isShallow(text: string, depth: number): boolean {
+  // The usual case: not that many in all.
+  const openings = text.match(OPENING);
+  if (!openings || openings.length <= depth) return true;
+  let [open, inString] = [0, false];
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (inString && char === '\\') at++;
+    else if (char === '"') inString = !inString;
+    else if (inString) continue;
+    else if (char === '{' || char === '[') open++;
+    else if (char === '}' || char === ']') open--;
+    if (open > depth) return false;
+  }
   return true;
 }
 
@@ -42,12 +55,12 @@ const isDigitOrPoint = (code: number) => (code >= 0x30 && code <= 0x39) || code 
 /** Strings, numbers and whitespace of valid JSON; all else stays unchanged. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
 
-/** Valid JSON without whitespace and escapes, whose numbers `JSON.stringify` writes alike. */
-const COMPACT = /^(?:[{}[\],:]|"[^"\\]*"|true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{0,6}[1-9])?(?=[,\]}]))+$/;
+/** JSON without whitespace and escapes; its numbers are written as `JSON.stringify` does, or `-0`. */
+const COMPACT = /^(?:[{}[\],:]|"[^"\\]*"|true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{0,5}[1-9])?(?=[,\]}]))+$/;
 
 /**
  * Serialises a value like `JSON.stringify`, except that numbers a double would change stay as in `text`, from which
- * the value was parsed.
+ * the value was parsed. A compact text stays as it is, also with repeated members.
  */
 export function stringifyExact(text: string, value: Json): string {
   // The usual case, tested because it takes a fifth of the time of serialising.

@@ -160,7 +160,7 @@ export interface OwnProjection {
   readonly version: number;
   /** Event types it uses; default: all of its service. */
   readonly types?: readonly string[];
-  /** Events per batch; default 1000. Lower it for large events. */
+  /** Events per batch; default 1000. Lower it for large events: a rebuild holds two batches in memory. */
   readonly batchSize?: number;
   /**
    * Milliseconds that events are collected before a write, unless a reader waits; for writes with a high fixed cost.

@@ -1,4 +1,4 @@
-/** Delivers events to projections whose leaders die between two writes, as the projector does. */
+/** Delivers events to projections whose leaders die before a bulk of writes, as the projector does. */
 import fc from 'fast-check';
 import type { Lease, RecordedEvent } from '../../application/ports/index.js';
 import type { Apply } from '../../projections/kernel/projection.js';

@@ -170,7 +170,7 @@ function parseRecordText(body: string, producerId: string): RecordText | string 
   const value = parse(text);
   if (value === undefined) return INVALID_JSON;
   if (!isObject(value)) return NOT_AN_OBJECT;
-  if (!isShallow(value, DEPTH)) return TOO_DEEP;
+  if (!isShallow(text, DEPTH)) return TOO_DEEP;
   const json = setProducer(producerId, stringifyExact(text, value), value);
   return { json, bytes: Buffer.byteLength(json), audit: isAudit(value) };
 }

@@ -13,8 +13,8 @@ export interface Search {
 }
 
 /**
- * Blocks read concurrently: 1, then 2, 4, ... because a rare record may be in any of many blocks. With the value of a
- * field few records match in each, so that the first block hardly ever fills a page.
+ * Blocks read concurrently at first; doubled each time, because a rare record may be in any of many blocks. With the
+ * value of a field few records match in each, so that the first block hardly ever fills a page.
  */
 const FIRST_BLOCKS = { any: 1, byValue: 4 };
 const MAX_BLOCKS = 16;

@@ -10,8 +10,8 @@ import { BLOCKS, type BlockRow, type Doc, subjectOf } from './blocks.js';
 import { search } from './projection.js';
 
 /** Room for the filters of a million messages. */
-const FILTER_BYTES = 26 * 1024 * 1024;
-const TEXT_BYTES = 62 * 1024 * 1024;
+const FILTER_BYTES = 30 * 1024 * 1024;
+const TEXT_BYTES = 58 * 1024 * 1024;
 /** Blocks per read: the first batch often suffices. */
 const FIRST_BATCH = 16;
 const BATCH_SIZE = 64;

@@ -57,14 +57,14 @@ export function createBlockReader(db: Db, vault: Vault) {
     async load(refs) {
       const loaded = new Map<string, CachedBlock>();
       for (const ref of refs) {
-        const block = await loadOpenBlock(ref);
+        const block = await readOpenBlock(ref);
         if (block) loaded.set(ref.key, block);
       }
       return loaded;
     },
   });
 
-  async function loadOpenBlock({ name, part, header }: BlockRef): Promise<CachedBlock | undefined> {
+  async function readOpenBlock({ name, part, header }: BlockRef): Promise<CachedBlock | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });
     if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => decryptAndInflate(vault, header.subject, each)));

@@ -20,8 +20,9 @@ import { createSectionNames, KINDS, type Names } from './sections.js';
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Producer-days with cached column names. */
 const MAX_CACHED_SUBJECTS = 500;
-/** Memory of a decoded piece relative to its section's bytes. */
+/** Memory of a decoded piece relative to its section's bytes, and per record, also of a field that is missing. */
 const MEMORY_FACTOR = 3;
+const RECORD_BYTES = 4;
 
 export const ALL: Needs = { instants: true, places: true, records: true };
 
@@ -61,7 +62,10 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
           const sections = await sectionLoader.sections(wanted[0]!.ref, kind, names);
           if (!sections) return;
           for (const { key, piece } of batch)
-            decoded.set(key, { value: piece.read(sections), size: sizeOf(piece, sections) });
+            decoded.set(key, {
+              value: piece.read(sections),
+              size: sizeOf(piece, sections, wanted[0]!.ref.header.count),
+            });
         }),
       );
       return decoded;
@@ -112,11 +116,11 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
   };
 }
 
-const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections): number =>
+const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections, count: number): number =>
   names.reduce((sum, name) => {
     const bytes = sections.get(name);
     return sum + (bytes instanceof Buffer ? MEMORY_FACTOR * bytes.length : 0);
-  }, 0);
+  }, RECORD_BYTES * count);
 
 function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
   if (!records) return [];

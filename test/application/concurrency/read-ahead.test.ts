@@ -35,6 +35,7 @@ describe('reading ahead', () => {
       if (item === 4) break;
     }
     expect(items).to.deep.equal([1, 2, 3, 4]);
+    await turns();
     expect(seen.closed).to.equal(true);
   });
 
@@ -44,12 +45,14 @@ describe('reading ahead', () => {
       await turns();
       break;
     }
+    await turns();
     expect(stopped.seen.closed).to.equal(true);
     const [aborted, controller] = [numbers(1), new AbortController()];
     setTimeout(() => controller.abort(), 20);
     let count = 0;
     for await (const _ of readAhead(controller.signal, aborted.open)) count++;
     expect(count).to.equal(1);
+    await turns();
     expect(aborted.seen.closed).to.equal(true);
   });
 

@@ -1,5 +1,6 @@
 /** JSON helpers: objects, nesting depth and exact numbers. */
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { isObject, isShallow, type Json, parseExact, stringifyExact } from '../../../domain/logs/json.js';
 
 const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: nested(levels - 1), b: true });
@@ -11,17 +12,21 @@ describe('JSON helpers', () => {
   });
 
   it('measure nesting depth', () => {
-    for (const value of ['text', 7, true, null]) expect(isShallow(value, 0)).to.equal(true);
-    expect(isShallow({}, 0)).to.equal(false);
-    expect(isShallow([], 0)).to.equal(false);
+    const isShallowValue = (value: Json, depth: number) => isShallow(JSON.stringify(value), depth);
+    for (const value of ['text', '[[{{', '\\"[[[', 7, true, null]) expect(isShallowValue(value, 0)).to.equal(true);
+    expect(isShallowValue({}, 0)).to.equal(false);
+    expect(isShallowValue([], 0)).to.equal(false);
     for (const levels of [2, 3, 64]) {
-      expect(isShallow(nested(levels), levels)).to.equal(true);
-      expect(isShallow(nested(levels), levels - 1)).to.equal(false);
+      expect(isShallowValue(nested(levels), levels)).to.equal(true);
+      expect(isShallowValue(nested(levels), levels - 1)).to.equal(false);
     }
-    // At any place: first, last, in a list.
-    expect(isShallow([1, [2, [3]]], 2)).to.equal(false);
-    expect(isShallow({ deep: { deeper: {} }, flat: 1 }, 2)).to.equal(false);
-    expect(isShallow({ flat: 1, deep: { deeper: {} } }, 3)).to.equal(true);
+    // At any place: first, last, in an array, hidden by a later member.
+    expect(isShallowValue([1, [2, [3]]], 2)).to.equal(false);
+    expect(isShallowValue({ deep: { deeper: {} }, flat: 1 }, 2)).to.equal(false);
+    expect(isShallowValue({ flat: 1, deep: { deeper: {} } }, 3)).to.equal(true);
+    expect(isShallow('{"a":[[1]],"a":1}', 2)).to.equal(false);
+    // Many, but side by side.
+    expect(isShallowValue(Array(100).fill({ a: '[[' }), 2)).to.equal(true);
   });
 
   it('preserve digits of numbers that a double would change, anywhere in the text', () => {
@@ -61,6 +66,16 @@ describe('JSON helpers', () => {
     ] as const)
       expect(same(text)).to.equal(normal);
     expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal('{"id":"12345678901234567890","hash":"3e1a"}');
+  });
+
+  it('write numbers of up to 15 digits as JSON.stringify does', () => {
+    const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,6})(\.\d{1,8})?$/).filter((text) => text !== '-0');
+    fc.assert(
+      fc.property(fc.oneof(digits, fc.constantFrom('0.0000001', '0.0000005', '0.000001', '-0.5')), (number) => {
+        const text = `{"n":${number}}`;
+        expect(stringifyExact(text, JSON.parse(text))).to.equal(JSON.stringify(JSON.parse(text)));
+      }),
+    );
   });
 
   it('normalize in time proportional to the length of the text', () => {

@@ -153,6 +153,34 @@ describe('a build', () => {
       expect(world.saved('c')).to.equal(8000n);
     });
 
+    it('reads the next batch while one is written', async () => {
+      world.put(...Array.from({ length: 30 }, (_, index) => BigInt(index + 1)));
+      let read = 0;
+      const { follow, ...ports } = world.ports();
+      const counted: Subscribe = async function* (options) {
+        for await (const batch of follow(options)) {
+          read = Math.max(read, Number(batch.position ?? 0n));
+          yield batch;
+        }
+      };
+      world.batchSize = 10;
+      const readWhenApplied: number[] = [];
+      world.builds.builds.open = async () => async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        readWhenApplied.push(read);
+      };
+      const projection = {
+        name: 'toys.large',
+        version: 1,
+        batchSize: 10,
+        open: async () => async () => {},
+        async *scan() {},
+      };
+      const options = { projection, collection: 'c', until: 30n, lease, signal: world.stop.signal };
+      await buildUntil({ ...ports, follow: counted }, options);
+      expect(readWhenApplied).to.deep.equal([20, 30, 30]);
+    });
+
     it('reads batches of the size its model allows', async () => {
       const large = { name: 'toys.large', version: 1, batchSize: 7, open: async () => async () => {} };
       await to(5n, { projection: { ...large, async *scan() {} } });

@@ -194,6 +194,25 @@ describe('search results', () => {
     expect(maxReading).to.equal(2);
   });
 
+  it('read several blocks at once for the value of a field, and one for anything else', async () => {
+    const first = async (some: Filter) => {
+      const rounds: number[] = [];
+      let reading = 0;
+      const index = readThrough(memoryIndex(hours), (ref) => ({
+        async read(look) {
+          if (++reading === 1) setImmediate(() => rounds.push(reading));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          return ref.read(look).finally(() => reading--);
+        },
+      }));
+      for await (const _ of search(index, queryOf(some, 'desc'), 5));
+      return rounds[0];
+    };
+    expect(await first(EVERYTHING)).to.equal(1);
+    expect(await first({ ...EVERYTHING, correlationId: 'never' })).to.equal(4);
+    expect(await first({ ...EVERYTHING, fields: [{ path: 'n', value: 'never' }] })).to.equal(4);
+  });
+
   it('fill a page with fewer records if these are large, but with one at least', async () => {
     const index = memoryIndex(hours.slice(0, 5));
     const large = openAs(index, (block) => ({
