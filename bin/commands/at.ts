@@ -3,14 +3,14 @@ import { Argument, Option } from 'commander';
 import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import { createStateAt, describeKinds, type StateAt } from '../../application/audit/index.js';
 import { isRejection } from '../../domain/shared/index.js';
-import { loadDefinitions } from '../services/all.js';
+import { definitions } from '../services/definitions/all.js';
 import { INSTANT, instant } from './argument-parsers.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { table } from './output.js';
 import { withKernel } from './stores.js';
 
-const kinds = (await loadDefinitions()).flatMap(({ things = [] }) => things);
+const kinds = definitions.flatMap(({ things = [] }) => things);
 
 const parseTime = instant(false);
 

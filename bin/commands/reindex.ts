@@ -3,16 +3,14 @@ import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/shutdown.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
 import type { Kernel } from '../node/kernel.js';
-import { loadDefinitions } from '../services/all.js';
+import { definitions } from '../services/definitions/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { printError, table } from './output.js';
 import { progressBar } from './progress-bar.js';
 import { createStoreRetries } from './retry-store.js';
 import { withKernel } from './stores.js';
 
-const services = await loadDefinitions();
-
-const projections = services.flatMap((service) => service.projections);
+const projections = definitions.flatMap((service) => service.projections);
 
 export const reindex: CommandSpec = {
   description:

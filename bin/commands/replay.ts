@@ -8,16 +8,14 @@ import { causationTree, NoSuchStream, type ReplayFilter, replay as replayLog } f
 import { estimateBytes } from '../../application/concurrency/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
-import { loadDefinitions } from '../services/all.js';
+import { definitions } from '../services/definitions/all.js';
 import { INSTANT, instant } from './argument-parsers.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { csvPrinter, print, tablePrinter, treeLine } from './output.js';
 import { withKernel } from './stores.js';
 
-const services = await loadDefinitions();
-
-const names = services.map(({ name }) => name);
+const names = definitions.map(({ name }) => name);
 
 export const replay: CommandSpec = {
   description:
@@ -148,7 +146,9 @@ function filterOf(options: Call['options']): ReplayFilter {
   };
 }
 
-const TYPES = new Set(services.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)));
+const TYPES = new Set(
+  definitions.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)),
+);
 
 function eventType(text: string, previous: readonly string[] = []): readonly string[] {
   if (TYPES.has(text)) return [...previous, text];

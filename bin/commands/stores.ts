@@ -9,7 +9,6 @@ import type { Kernel } from '../node/kernel.js';
 import { findServers, type Servers } from '../node/locate-servers.js';
 import { release } from '../node/release.js';
 import type { ServiceDefinition } from '../node/service.js';
-import { loadDefinitions } from '../services/all.js';
 import type { AnnalsValues } from '../settings.js';
 import { Failed } from './failure.js';
 
@@ -44,10 +43,10 @@ export async function withKernel<Result>(
   const servers = await findStores(values, logger);
   try {
     // Loaded only now: a refused command needs no drivers.
-    const [{ createKernel, noMetrics }, { secretSource }, services] = await Promise.all([
+    const [{ createKernel, noMetrics }, { secretSource }, { definitions: services }] = await Promise.all([
       import('../node/kernel.js'),
       import('../node/secret.js'),
-      loadDefinitions(),
+      import('../services/definitions/all.js'),
     ]);
     const kernel = await createKernel({
       ...servers,

@@ -1,5 +1,5 @@
 /** The services of the program, loaded on demand: one that a process does not run costs it neither time nor memory. */
-import type { Service, ServiceDefinition } from '../node/service.js';
+import type { Service } from '../node/service.js';
 import { type ServiceName, serviceNames } from '../settings.js';
 
 const loaders: { readonly [name in ServiceName]: () => Promise<Service> } = {
@@ -10,17 +10,5 @@ const loaders: { readonly [name in ServiceName]: () => Promise<Service> } = {
   rooms: async () => (await import('./rooms.js')).rooms,
 };
 
-const definitionLoaders: { readonly [name in ServiceName]: () => Promise<ServiceDefinition> } = {
-  chat: async () => (await import('./definitions/chat.js')).chat,
-  meeting: async () => (await import('./definitions/meeting.js')).meeting,
-  analytics: async () => (await import('./definitions/analytics.js')).analytics,
-  logs: async () => (await import('./definitions/logs.js')).logs,
-  rooms: async () => (await import('./definitions/rooms.js')).rooms,
-};
-
 export const loadServices = (names: readonly ServiceName[] = serviceNames): Promise<readonly Service[]> =>
   Promise.all(names.map((name) => loaders[name]()));
-
-/** All services without what serves requests, which takes as long to load as the rest of a command. */
-export const loadDefinitions = (): Promise<readonly ServiceDefinition[]> =>
-  Promise.all(serviceNames.map((name) => definitionLoaders[name]()));

@@ -11,11 +11,11 @@ export const isObject = (value: unknown): value is JsonObject =>
 const OPENING = /[[{]/g;
 
 /**
- * Whether objects and arrays of a JSON text are nested at most so deep, also where a later member of the same name
- * hides them from a parser: readers' parsers may fail on deeper ones.
+ * Whether objects and arrays of a JSON text are nested at most `depth` levels. Recursion over deeper ones may overflow
+ * the stack here or in a client, which gets also values that a later member of the same name replaces.
  */
 export function isShallow(text: string, depth: number): boolean {
-  // The usual case: not that many in all.
+  // The usual case: there are not more than that at all.
   const openings = text.match(OPENING);
   if (!openings || openings.length <= depth) return true;
   let [open, inString] = [0, false];

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type Grouping, MISSING } from '../../application/logs/query/aggregate.js';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
-import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { type BatchSecret, createBatches, recordTexts } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
@@ -123,7 +122,7 @@ export async function startIndexFixture() {
   const sectionsCollection = (name: string) =>
     kernel.mongo.models.collection<SectionsRow>(`${name}.d20261121.sections`);
 
-  const indexOf = (name: string): RecordIndex =>
+  const indexOf = (name: string): ReturnType<typeof createRecordIndex> =>
     createRecordIndex({
       db: kernel.mongo.models,
       vault: kernel.vault,

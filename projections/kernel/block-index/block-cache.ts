@@ -14,7 +14,7 @@ export interface BlockCacheOptions<Block extends BlockVersion, Value> {
   readonly name: string;
   readonly limitBytes: number;
   readonly sizeOf: (value: Value) => number;
-  /** Keeps what it has while a scan larger than the cache passes, which it otherwise evicts. */
+  /** A scan larger than the cache evicts only some of what is cached. */
   readonly scanResistant?: true;
   /** Values by the blocks' keys; blocks without a value are missing. */
   readonly load: (blocks: readonly Block[]) => Promise<ReadonlyMap<string, Value>>;
@@ -27,8 +27,8 @@ interface Entry<Value> {
 
 /** Bytes of an entry in memory, besides its key and value. */
 const ENTRY_BYTES = 200;
-/** A full cache that resists scans admits one new block of this many. */
-const ADMITTED_OF = 8;
+/** A full cache that resists scans admits one of this many new blocks. */
+const BLOCKS_PER_ADMISSION = 8;
 
 export function createBlockCache<Block extends BlockVersion, Value extends object>({
   name,
@@ -42,8 +42,8 @@ export function createBlockCache<Block extends BlockVersion, Value extends objec
 
   function admit({ key, version }: Block, value: Value) {
     const size = sizeOf(value) + key.length + ENTRY_BYTES;
-    const isWelcome = !scanResistant || entries.calculatedSize + size <= limitBytes || entries.has(key);
-    if (isWelcome || ++overflow % ADMITTED_OF === 0) entries.set(key, { version, value }, { size });
+    const isAdmitted = !scanResistant || entries.calculatedSize + size <= limitBytes || entries.has(key);
+    if (isAdmitted || ++overflow % BLOCKS_PER_ADMISSION === 0) entries.set(key, { version, value }, { size });
   }
 
   const loadBatch = createBatchFlight(async (items: readonly { readonly key: string; readonly block: Block }[]) => {
@@ -58,7 +58,7 @@ export function createBlockCache<Block extends BlockVersion, Value extends objec
     return found;
   });
 
-  function cached({ key, version }: Block): Value | undefined {
+  function getCached({ key, version }: Block): Value | undefined {
     const entry = entries.get(key);
     return entry?.version === version ? entry.value : undefined;
   }
@@ -68,7 +68,7 @@ export function createBlockCache<Block extends BlockVersion, Value extends objec
 
     /** The value of each block, in the given order; undefined where there is none. */
     async read(blocks: readonly Block[]): Promise<readonly (Value | undefined)[]> {
-      const found = blocks.map(cached);
+      const found = blocks.map(getCached);
       if (!found.includes(undefined)) return found;
       const versionKey = ({ key, version }: Block) => `${key} ${version}`;
       const missing = blocks.filter((_, index) => !found[index]);

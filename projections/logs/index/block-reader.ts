@@ -23,7 +23,7 @@ const RECORD_BYTES = 100;
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
 /** An open block, or a filter of a block: of a full one the named section. */
-interface KeyedRef extends BlockVersion, BlockRef {
+interface CacheRef extends BlockVersion, BlockRef {
   readonly section?: string | undefined;
 }
 
@@ -44,23 +44,19 @@ export function createBlockReader(db: Db, vault: Vault) {
 
   const rowsOf = (name: string, part: Partition) => db.collection<BlockRow>(`${name}.${part.name}`);
   /** The version includes the count, because an open block of scattered records loses some when they expire. */
-  const keyed = (ref: BlockRef, section?: string): KeyedRef => {
+  const cacheRef = (ref: BlockRef, section?: string): CacheRef => {
     const { name, part, header } = ref;
     const key = `${name} ${part.name} ${header._id} ${section ?? ''}`;
     return { ...ref, key, version: `${header._at} ${header.count}`, section };
   };
 
-  const openBlocks = createBlockCache<KeyedRef, CachedBlock>({
+  const openBlocks = createBlockCache<CacheRef, CachedBlock>({
     name: 'logs.blocks',
     limitBytes: BLOCK_CACHE_BYTES,
     sizeOf: ({ size }) => size,
     async load(refs) {
-      const loaded = new Map<string, CachedBlock>();
-      for (const ref of refs) {
-        const block = await readOpenBlock(ref);
-        if (block) loaded.set(ref.key, block);
-      }
-      return loaded;
+      const opened = await Promise.all(refs.map(async (ref) => [ref.key, await readOpenBlock(ref)] as const));
+      return new Map(opened.flatMap(([key, block]) => (block ? [[key, block]] : [])));
     },
   });
 
@@ -78,7 +74,7 @@ export function createBlockReader(db: Db, vault: Vault) {
   }
 
   /** Bloom filters of blocks of one collection: of open blocks from their rows, of full ones one of their sections. */
-  const filters = createBlockCache<KeyedRef, Uint8Array>({
+  const filters = createBlockCache<CacheRef, Uint8Array>({
     name: 'logs.filters',
     limitBytes: FILTER_CACHE_BYTES,
     sizeOf: ({ length }) => length,
@@ -129,7 +125,7 @@ export function createBlockReader(db: Db, vault: Vault) {
       const { header } = ref;
       if (header.chunks) return readSections(ref, look, needs);
       const result = await withBytes(costOf(header), async () => {
-        const [open] = await openBlocks.read([keyed(ref)]);
+        const [open] = await openBlocks.read([cacheRef(ref)]);
         return open && { found: await look(open.block) };
       });
       if (result) return result.found;
@@ -154,7 +150,7 @@ export function createBlockReader(db: Db, vault: Vault) {
       /** Keeps the blocks whose filter may hold some of the terms; a full one's filter has a section for them. */
       const narrow = async (some: readonly number[], section?: string) => {
         const checked = candidates.filter(({ gathering }) => gathering === (section === undefined ? true : undefined));
-        const found = await filters.read(checked.map((header) => keyed({ name, part, header }, section)));
+        const found = await filters.read(checked.map((header) => cacheRef({ name, part, header }, section)));
         const ruledOut = new Set(checked.filter((_, index) => found[index] && !mayContainAll(found[index], some)));
         candidates = candidates.filter((header) => !ruledOut.has(header));
       };

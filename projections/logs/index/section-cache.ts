@@ -52,19 +52,19 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
     limitBytes: CACHE_BYTES,
     sizeOf: ({ size }) => size,
     /** Decodes pieces of one block. */
-    async load(wanted) {
+    async load(requested) {
       const decoded = new Map<string, DecodedPiece>();
       await Promise.all(
         KINDS.map(async (kind) => {
-          const batch = wanted.filter(({ piece }) => piece.kind === kind);
+          const batch = requested.filter(({ piece }) => piece.kind === kind);
           if (batch.length === 0) return;
           const names = [...new Set(batch.flatMap(({ piece }) => piece.sections))];
-          const sections = await sectionLoader.sections(wanted[0]!.ref, kind, names);
+          const sections = await sectionLoader.sections(requested[0]!.ref, kind, names);
           if (!sections) return;
           for (const { key, piece } of batch)
             decoded.set(key, {
               value: piece.read(sections),
-              size: sizeOf(piece, sections, wanted[0]!.ref.header.count),
+              size: sizeOf(piece, sections, requested[0]!.ref.header.count),
             });
         }),
       );
@@ -73,16 +73,16 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
   });
 
   /** Values by the pieces' keys; undefined when the block or its key is deleted. */
-  async function read(ref: BlockRef, wanted: readonly Piece<unknown>[]) {
+  async function read(ref: BlockRef, requested: readonly Piece<unknown>[]) {
     const { name, part, header } = ref;
-    const refs = wanted.map((piece) => {
+    const refs = requested.map((piece) => {
       // The sections of a full block never change.
       const key = `${name} ${part.name} ${header._id} ${piece.key}`;
       return { ref, piece, key, version: '' };
     });
     const decoded = await pieces.read(refs);
     if (decoded.includes(undefined)) return undefined;
-    return new Map(wanted.map(({ key }, index) => [key, decoded[index]!.value]));
+    return new Map(requested.map(({ key }, index) => [key, decoded[index]!.value]));
   }
 
   /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */

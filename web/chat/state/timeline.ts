@@ -39,7 +39,7 @@ export function remove(timeline: Timeline, id: string): Timeline {
   return index < 0 ? timeline : { ...timeline, messages: timeline.messages.toSpliced(index, 1) };
 }
 
-/** What of a page is not loaded. The set is of the page, which is short. */
+/** Messages of a page that are not loaded yet. Indexes the page, as what is loaded may be long. */
 function without(page: readonly Message[], loaded: readonly Message[]): readonly Message[] {
   const added = new Map(page.map((message) => [message.id, message]));
   for (const { id } of loaded) added.delete(id);

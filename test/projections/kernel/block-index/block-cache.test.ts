@@ -18,14 +18,14 @@ describe('a block cache', () => {
       limitBytes,
       sizeOf: (value) => value.size,
       ...(scanResistant && { scanResistant }),
-      async load(wanted) {
-        loads.push(wanted.map(({ key, version }) => `${key}${version}`));
+      async load(requested) {
+        loads.push(requested.map(({ key, version }) => `${key}${version}`));
         await new Promise(setImmediate);
-        const existing = wanted.filter(({ key }) => key !== 'gone');
+        const existing = requested.filter(({ key }) => key !== 'gone');
         return new Map(existing.map(({ key, version }) => [key, { text: key + version, size }]));
       },
     });
-    const read = async (...wanted: BlockVersion[]) => (await blocks.read(wanted)).map((value) => value?.text);
+    const read = async (...requested: BlockVersion[]) => (await blocks.read(requested)).map((value) => value?.text);
     return { ...blocks, read, loads };
   }
 

@@ -126,6 +126,23 @@ describe('the counts of log records', function () {
     await fixture.kernel.builds.drop(name);
   });
 
+  it('are accounted with the memory of fields that a block lacks', async () => {
+    const some = Array.from({ length: 900 }, (_, n) => ({ timestamp: NOON + n, n }));
+    const name = await fixture.build(
+      await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
+    );
+    const index = fixture.indexOf(name);
+    const bytes = () => index.caches.find((cache) => cache.name === 'logs.sections')!.bytes();
+    const count = (path: string) =>
+      aggregate(index, { filter: EVERYTHING, grouping: { by: 'field', path }, ...leisurely }, 10);
+    await count('none');
+    const before = bytes();
+    for (let path = 0; path < 20; path++) await count(`none${path}`);
+    // Two bytes for each record and path at least.
+    expect(bytes() - before).to.be.above(20 * 2 * 900);
+    await fixture.kernel.builds.drop(name);
+  });
+
   it('keep at most the budgeted bytes open, even if records turn out to be needed late', async () => {
     const some = Array.from({ length: 520 }, (_, n) => ({
       timestamp: NOON,

@@ -1,4 +1,4 @@
-/** The record index after leaders died between its writes: it answers like a scan, and equals a rebuilt index. */
+/** The record index after failovers between its writes: it answers like a scan, and equals a rebuilt index. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -7,11 +7,11 @@ import { compareRecords } from '../../../../domain/logs/record-id.js';
 import { DAY_MS, startOfDay } from '../../../../domain/logs/timestamp.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
-import { deliverWithDeaths, leaders } from '../../../support/leader-changes.js';
+import { deliverWithFailovers, leaders } from '../../../support/failovers.js';
 import { foundIn } from '../../../support/log-node.js';
 import { type IndexFixture, type Request, requests, startIndexFixture } from '../../../support/record-index.js';
 
-describe('the record index after deaths of its leader', function () {
+describe('the record index after failovers', function () {
   this.timeout(180_000);
   let fixture: IndexFixture;
   before(async () => {
@@ -34,7 +34,7 @@ describe('the record index after deaths of its leader', function () {
         const later = await fixture.ingested(late);
         const events = [...expired, ...kept, expiry, ...later];
         const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
-        await deliverWithDeaths(events, (lease) => fixture.kernel.builds.open(records, name, lease), all);
+        await deliverWithFailovers(events, (lease) => fixture.kernel.builds.open(records, name, lease), all);
         const existing = [
           ...(await fixture.placedRecords(kept)).filter(({ instant }) => instant >= before),
           ...(await fixture.placedRecords(later)),

@@ -1,9 +1,9 @@
-/** Delivers events to projections whose leaders die before a bulk of writes, as the projector does. */
+/** Delivers events to a projection whose leader fails before a bulk of writes, and is followed by another one. */
 import fc from 'fast-check';
 import type { Lease, RecordedEvent } from '../../application/ports/index.js';
 import type { Apply } from '../../projections/kernel/projection.js';
 
-/** One leader: it takes over some events behind the last, applies batches of a size, and dies after some writes. */
+/** A leader: starts `back` events before the last applied one, applies batches, and fails after `writes` bulks. */
 export interface Leader {
   readonly back: number;
   readonly batch: number;
@@ -16,10 +16,10 @@ export const leaders = (most: number): fc.Arbitrary<readonly Leader[]> =>
     maxLength: 6,
   });
 
-class LeaderDied extends Error {}
+class LeaderFailed extends Error {}
 
-/** The last leader lives until all events are applied. */
-export async function deliverWithDeaths(
+/** A last leader, which does not fail, applies the remaining events. */
+export async function deliverWithFailovers(
   events: readonly RecordedEvent[],
   open: (lease: Pick<Lease, 'assertHeld'>) => Promise<Apply>,
   all: readonly Leader[],
@@ -29,7 +29,7 @@ export async function deliverWithDeaths(
     let left = writes;
     const apply = await open({
       assertHeld() {
-        if (left-- <= 0) throw new LeaderDied();
+        if (left-- <= 0) throw new LeaderFailed();
       },
     });
     at = Math.max(0, at - back);
@@ -37,7 +37,7 @@ export async function deliverWithDeaths(
       for (; at < events.length; at += batch) await apply(events.slice(at, at + batch));
       at = events.length;
     } catch (error) {
-      if (!(error instanceof LeaderDied)) throw error;
+      if (!(error instanceof LeaderFailed)) throw error;
     }
   }
 }

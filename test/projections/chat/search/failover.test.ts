@@ -1,13 +1,13 @@
-/** The search index after leaders died between its writes: it answers like a scan, and equals a rebuilt index. */
+/** The search index after failovers between its writes: it answers like a scan, and equals a rebuilt index. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldText } from '../../../../domain/chat/text-search.js';
 import { searchOf } from '../../../../projections/chat/search/projection.js';
-import { deliverWithDeaths, leaders } from '../../../support/leader-changes.js';
+import { deliverWithFailovers, leaders } from '../../../support/failovers.js';
 import { history, simulate, WORDS } from './histories.js';
 import { startSearchIndex } from './search-index.js';
 
-describe('the search index after deaths of its leader', function () {
+describe('the search index after failovers', function () {
   this.timeout(180_000);
   let index: Awaited<ReturnType<typeof startSearchIndex>>;
   before(async () => {
@@ -23,7 +23,7 @@ describe('the search index after deaths of its leader', function () {
         const recorded = await index.recorded(events);
         const [live, rebuilt] = [`live${++run}`, `rebuilt${run}`];
         // A small cache, so that blocks are written and read again.
-        await deliverWithDeaths(recorded, (lease) => index.open(live, lease, searchOf(2)), all);
+        await deliverWithFailovers(recorded, (lease) => index.open(live, lease, searchOf(2)), all);
         await (await index.open(rebuilt))(recorded);
         const reader = index.reader(live, recorded.at(-1)!.position);
         for (const text of [...WORDS.map(foldText), 'lph', 'nothing'])
