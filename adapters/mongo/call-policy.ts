@@ -1,4 +1,6 @@
 /** Gives every MongoDB call a deadline, and translates temporary driver errors to `UnavailableError`. */
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import {
   AbstractCursor,
   Collection,
@@ -176,3 +178,25 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROY
 /** The driver passes on raw socket errors while it waits for a socket to drain. */
 const isSocketError = (error: unknown): boolean =>
   error instanceof Error && ('syscall' in error || ('code' in error && SOCKET_CODES.has(error.code)));
+
+interface DriverConnection {
+  readonly socket: Socket;
+  writeCommand(...args: unknown[]): Promise<void>;
+}
+
+/**
+ * Makes the driver (7.9.0) fail at once where it would wait for ever: for the drain of a socket that is destroyed. It wrote its
+ * heartbeat to one when a network failure closed all connections together, and never connected again.
+ */
+function refuseDestroyedSockets(): void {
+  const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
+    readonly Connection: { readonly prototype: DriverConnection };
+  };
+  const { prototype } = driver.Connection;
+  const { writeCommand } = prototype;
+  prototype.writeCommand = function (this: DriverConnection, ...args) {
+    if (this.socket.destroyed) return Promise.reject(new MongoNetworkError('the connection was closed'));
+    return writeCommand.apply(this, args);
+  };
+}
+refuseDestroyedSockets();

@@ -1,7 +1,5 @@
 /** The connection to MongoDB: one client, three databases (read models, keys, transparency log). */
-import { createRequire } from 'node:module';
-import type { Socket } from 'node:net';
-import { type DbOptions, MongoClient, MongoNetworkError, ReadConcern } from 'mongodb';
+import { type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { STORE_CALL_MS } from '../../application/concurrency/index.js';
 import { callServer, withCallPolicy } from './call-policy.js';
 
@@ -14,28 +12,6 @@ const CONCERNS: DbOptions = {
   readConcern: new ReadConcern('local'),
   writeConcern: { w: 'majority', journal: true },
 };
-
-interface DriverConnection {
-  readonly socket: Socket;
-  writeCommand(...args: unknown[]): Promise<void>;
-}
-
-/**
- * Makes the driver (7.9.0) fail at once where it would wait for ever: for the drain of a socket that is destroyed. It wrote its
- * heartbeat to one when a network failure closed all connections together, and never connected again.
- */
-function refuseDestroyedSockets(): void {
-  const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
-    readonly Connection: { readonly prototype: DriverConnection };
-  };
-  const { prototype } = driver.Connection;
-  const { writeCommand } = prototype;
-  prototype.writeCommand = function (this: DriverConnection, ...args) {
-    if (this.socket.destroyed) return Promise.reject(new MongoNetworkError('the connection was closed'));
-    return writeCommand.apply(this, args);
-  };
-}
-refuseDestroyedSockets();
 
 export type Mongo = Awaited<ReturnType<typeof connectMongo>>;
 
