@@ -1,7 +1,6 @@
 /**
  * Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling, memory estimates.
  */
-export { createBatchLoader } from './batch-loader.js';
 export { createBoundedParallel } from './bounded-parallel.js';
 export {
   createSliceQueue,
@@ -38,4 +37,4 @@ export {
   type TokenBucketOptions,
 } from './limiters.js';
 export { readAhead } from './read-ahead.js';
-export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';
+export { createBatchFlight, createBatchLoader, createFreshSingleFlight, createSingleFlight } from './single-flight.js';

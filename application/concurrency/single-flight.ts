@@ -1,4 +1,4 @@
-/** Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of callers. */
+/** Single-flight and batch loader: coalesce concurrent lookups, so that load does not grow with the number of callers. */
 
 /**
  * Creates a function that runs a lookup by name, which callers that arrive meanwhile share. For results that are not
@@ -69,5 +69,34 @@ export function createFreshSingleFlight() {
     const next = () => start(name, lookUp, true);
     flight.next ??= flight.running.then(next, next);
     return flight.next as Promise<Found>;
+  };
+}
+
+const MAX_BATCH_SIZE = 1000;
+
+/**
+ * Creates a batch loader: a lookup by name that combines the calls of one round of the event loop into one query.
+ *
+ * @param loadBatch Loads the distinct names of a batch; its rejection rejects every lookup of the batch.
+ */
+export function createBatchLoader<Found>(
+  loadBatch: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Found>>,
+): (name: string) => Promise<Found | undefined> {
+  let names = new Set<string>();
+  let pending: Promise<ReadonlyMap<string, Found>> | undefined;
+
+  const load = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    const batch = names;
+    [names, pending] = [new Set(), undefined];
+    return loadBatch(batch);
+  };
+
+  return async (name) => {
+    // Never joins a batch that has started: its answer may be older than this lookup.
+    while (names.size >= MAX_BATCH_SIZE) await pending?.catch(() => {});
+    names.add(name);
+    pending ??= load();
+    return (await pending).get(name);
   };
 }

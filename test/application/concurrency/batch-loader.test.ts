@@ -1,6 +1,6 @@
 /** The batch loader combines lookups of one moment into one query. */
 import { expect } from 'chai';
-import { createBatchLoader } from '../../../application/concurrency/batch-loader.js';
+import { createBatchLoader } from '../../../application/concurrency/single-flight.js';
 
 describe('the batch loader', () => {
   it('combines lookups of one moment into one query of distinct names', async () => {
