@@ -15,12 +15,12 @@ import {
   limitPipelining,
   limitUnreadResponses,
 } from '../hardening/connection-limits.js';
-import { createProtocolErrorHandlers, findMalformation, hostOf } from '../hardening/malformed-requests.js';
+import { createProtocolErrorHandlers } from '../hardening/protocol-errors.js';
 import { setHeaders, writeAnswer, writeProblem } from './answer.js';
 import { type Budgets, createBudgets, overBudgetProblem } from './budgets.js';
 import { networkOf } from './client-network.js';
 import { type GuardedRequest, type Problem, problem, type ServicePolicy } from './policy.js';
-import { type RequestDeps, requestIdOf, singleHeaders, traceparentOf } from './request.js';
+import { findMalformation, hostOf, type RequestDeps, requestIdOf, singleHeaders, traceparentOf } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoint } from './route-pipeline.js';
 
