@@ -1,7 +1,7 @@
 /** Maps rejections and unreadable messages to error messages of the meeting WebSocket. */
 import type { ErrorCode } from '../../../application/meeting/audience/messages.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { MessageError } from '../../realtime/websocket/message-schema.js';
+import type { MessageError } from '../../realtime/websocket/client-messages.js';
 
 export type ErrorAnswer = readonly [code: ErrorCode, text: string];
 

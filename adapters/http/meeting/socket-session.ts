@@ -13,7 +13,7 @@ import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js'
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { isRejection, isVisible, lengthOf, type Rejection } from '../../../domain/shared/index.js';
-import type { MessageOf } from '../../realtime/websocket/message-schema.js';
+import type { MessageOf } from '../../realtime/websocket/client-messages.js';
 import type { SessionHandler } from '../../realtime/websocket/session.js';
 import { CLOSE } from '../../realtime/websocket/sink.js';
 import { type ErrorAnswer, rejectionError, unreadableMessageError } from './errors.js';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 import { REQUEST_MS, type Reservation, withDeadline } from '../../../application/concurrency/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { createReader } from '../../realtime/websocket/message-schema.js';
+import { createReader } from '../../realtime/websocket/client-messages.js';
 import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
 import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js';
 import type { RouteResult } from './answer.js';

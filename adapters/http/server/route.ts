@@ -3,7 +3,7 @@ import type { Budget } from '../../../application/concurrency/index.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
 import type { IncomingBlob, Receiving } from '../../../application/secrets/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
-import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
+import type { MessageSchemas } from '../../realtime/websocket/client-messages.js';
 import type { Answer, LongRunning } from './answer.js';
 import type { RouteQuota } from './client-network.js';
 import type { Problem } from './policy.js';

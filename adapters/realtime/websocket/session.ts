@@ -4,8 +4,15 @@ import type { WebSocket } from 'ws';
 import { type After, type Reservation, systemTimer } from '../../../application/concurrency/index.js';
 import type { Clock, Logger } from '../../../application/ports/index.js';
 import type { Sink } from '../relay/sink.js';
-import { createRate, messageCost, trackIncompleteMessages, waitForSlot } from './message-limits.js';
-import type { Message, MessageError, Read } from './message-schema.js';
+import {
+  createRate,
+  type Message,
+  type MessageError,
+  messageCost,
+  type Read,
+  trackIncompleteMessages,
+  waitForSlot,
+} from './client-messages.js';
 import { CLOSE, closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './sink.js';
 
 export interface SessionHandler {

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { WebSocket } from 'ws';
-import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { Message, MessageError } from '../../../../adapters/realtime/websocket/client-messages.js';
 import { runSession, type SessionOptions } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/limiters.js';
 

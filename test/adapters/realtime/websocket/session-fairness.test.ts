@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
-import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { Message, MessageError } from '../../../../adapters/realtime/websocket/client-messages.js';
 import { runSession } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/limiters.js';
 import { Line } from './fake-socket.js';

@@ -6,7 +6,7 @@ import { problem, type ServicePolicy } from '../../../../adapters/http/server/po
 import { type Route, route } from '../../../../adapters/http/server/route.js';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
-import type { Message, MessageError, MessageOf } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { Message, MessageError, MessageOf } from '../../../../adapters/realtime/websocket/client-messages.js';
 import type { SessionControl, SessionHandler } from '../../../../adapters/realtime/websocket/session.js';
 import { serveToys, type Toys } from '../../../http/toy-http-service.js';
 

@@ -1,6 +1,6 @@
 /** Messages per second of one client; time spent waiting for answers does not count against it. */
 import { expect } from 'chai';
-import { createRate } from '../../../../adapters/realtime/websocket/message-limits.js';
+import { createRate } from '../../../../adapters/realtime/websocket/client-messages.js';
 import { fakeClock } from '../../../support/fake-clock.js';
 
 const PER_SECOND = 10;
