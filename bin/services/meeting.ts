@@ -10,7 +10,6 @@ import { createGroupCommit } from '../../application/command/index.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import { createAttendance } from '../../application/meeting/attendance.js';
 import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
-import { createRoomLookup } from '../../application/meeting/audience/snapshot.js';
 import { createMeetingChat } from '../../application/meeting/chat-messages.js';
 import { createClusterSignaling, createLocalSignaling } from '../../application/meeting/cluster-signaling.js';
 import {
@@ -45,7 +44,7 @@ export const meeting: Service<typeof definition.catalog> = {
     const returnMs = returnMsOf(values);
     const audience = createMeetingAudience({ resumeToken: resumeTokenOf(derivation) });
     const relay = await context.relay(audience);
-    const room = createRoomLookup(relay.state);
+    const room = (roomId: string) => relay.state().get(roomId);
     const roomMetrics = createRoomMetrics(relay.state(), relay.position(), await kernel.head());
     const hashing = createBudget('meeting.passwords', MAX_HASHING);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });

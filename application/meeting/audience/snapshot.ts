@@ -52,9 +52,3 @@ export const snapshot: SnapshotFormat<Rooms> = {
   from: (parts: readonly Part[]) =>
     parts.reduce((rooms, part) => rooms.set(part.roomId, roomOf(part)), PersistentMap.empty<RoomState>()),
 };
-
-/** Creates the lookup of an open room in the relay's state. */
-export const createRoomLookup =
-  (rooms: () => Rooms) =>
-  (roomId: string): RoomState | undefined =>
-    rooms().get(roomId);
