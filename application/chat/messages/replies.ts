@@ -9,9 +9,8 @@ import { isRejection, type Rejection, rejection } from '../../../domain/shared/i
 import type { CommandOutcome, KernelPorts } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
-import type { AttachTarget } from '../files/attachments.js';
 import type { Caller } from '../sign-in/authenticate.js';
-import type { MessageInput } from './message-content.js';
+import type { AttachTarget, MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
 import { findEarlierRun, type MessagePorts, type Messages, type Success } from './messages.js';
 import { summaryAfter } from './thread-summaries.js';

@@ -13,7 +13,6 @@ import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
-import { createAttachments } from '../../../application/chat/files/attachments.js';
 import { createMissingBlobCheck } from '../../../application/chat/files/check-missing-blobs.js';
 import { createFileLifecycle, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/file-lifecycle.js';
 import { createFiles } from '../../../application/chat/files/files.js';
@@ -22,7 +21,7 @@ import {
   eraseThreads,
   truncateDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
-import { createContentPreparer } from '../../../application/chat/messages/message-content.js';
+import { createAttachments, createContentPreparer } from '../../../application/chat/messages/message-content.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
 import { createPageQueries, createRowMapper } from '../../../application/chat/messages/message-rows.js';
 import { createMessages } from '../../../application/chat/messages/messages.js';
