@@ -48,11 +48,11 @@ export function routeEvent<State>(
   return { state, deliveries: routing?.deliver?.(event, state, before) ?? [] };
 }
 
-/** Returns the handler for the live feed that calls the function of an event's type, if the table has one. */
+/** Returns a handler for the live feed that calls the function of an event's type, if the table has one. */
 export const handleByType =
-  <Event extends DomainEvent>(on: EventHandlers<Event, void>) =>
-  (event: DomainEvent): void =>
-    handlerFor<DomainEvent, void>(on, event)?.(event);
+  <Event extends DomainEvent, Result = void>(on: EventHandlers<Event, Result>) =>
+  (event: DomainEvent): Result | undefined =>
+    handlerFor<DomainEvent, Result>(on, event)?.(event);
 
 /** One message and the client streams that receive it. */
 export interface Delivery {

@@ -7,6 +7,7 @@ import { type ThreadEvent, type ThreadState, threadOf, threadStream } from '../.
 import { type Handled, isEvent, readBackward } from '../../command/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import type { Cache, EventLog, Position, RevealedEvent } from '../../ports/index.js';
+import { handleByType } from '../../subscription/index.js';
 
 /** Some 10,000 threads with a few participants. */
 const LIMIT_BYTES = 4 * 1024 * 1024;
@@ -30,37 +31,37 @@ export function createThreadSummaries({ log }: { readonly log: Pick<EventLog, 'r
     return null;
   }
 
+  const note = (threadId: string, thread: Thread | null): undefined => void deliveredThreads.set(threadId, { thread });
+
+  function load({ position }: RevealedEvent, threadId: string, channelId: string): Promise<void> | undefined {
+    if (isDirect(channelId) || deliveredThreads.has(threadId)) return undefined;
+    return read(threadId, position).then((thread) => void deliveredThreads.set(threadId, { thread }));
+  }
+
+  const loadMessage = (event: RevealedEvent<MessageChange>) =>
+    load(event, parentOf(event.data.messageId) ?? event.data.messageId, event.data.channelId);
+
+  /** A reaction to a message shows no thread; one to a reply is delivered while its thread exists. */
+  function loadReaction(event: RevealedEvent<ReactionChange>) {
+    const parent = parentOf(event.data.messageId);
+    return parent === undefined ? undefined : load(event, parent, event.data.channelId);
+  }
+
   return {
     /**
      * Takes every event of the service, in log order, before it is delivered. Returns a promise if the thread that its
      * frame shows must be read.
      */
-    prepare(event: RevealedEvent<ChatEvent>): Promise<void> | undefined {
-      switch (event.type) {
-        case 'ReplyPosted':
-        case 'ReplyRemoved':
-          deliveredThreads.set(event.data.messageId, { thread: event.data.thread });
-          return undefined;
-        case 'ThreadClosed':
-          deliveredThreads.set(event.data.messageId, { thread: null });
-          return undefined;
-        case 'MessageEdited':
-        case 'MessagePinned':
-        case 'MessageUnpinned':
-        case 'ReactionAdded':
-        case 'ReactionRemoved': {
-          const { messageId, channelId } = event.data;
-          const parent = parentOf(messageId);
-          const threadId = parent ?? messageId;
-          // A reaction to a message shows no thread; one to a reply is delivered while its thread exists.
-          const showsThread = parent !== undefined || event.type.startsWith('Message');
-          if (!showsThread || isDirect(channelId) || deliveredThreads.has(threadId)) return undefined;
-          return read(threadId, event.position).then((thread) => void deliveredThreads.set(threadId, { thread }));
-        }
-        default:
-          return undefined;
-      }
-    },
+    prepare: handleByType<RevealedEvent<ThreadEvent | MessageChange | ReactionChange>, Promise<void> | undefined>({
+      ReplyPosted: ({ data }) => note(data.messageId, data.thread),
+      ReplyRemoved: ({ data }) => note(data.messageId, data.thread),
+      ThreadClosed: ({ data }) => note(data.messageId, null),
+      MessageEdited: loadMessage,
+      MessagePinned: loadMessage,
+      MessageUnpinned: loadMessage,
+      ReactionAdded: loadReaction,
+      ReactionRemoved: loadReaction,
+    }),
 
     /** The summary as of the event that is being delivered; null without replies. */
     delivered: (threadId: string): Thread | null => deliveredThreads.get(threadId)?.thread ?? null,
@@ -84,3 +85,5 @@ export async function summaryAfter({ events, state }: Handled<ThreadState, Threa
 
 type Closed = Extract<ThreadEvent, { type: 'ThreadClosed' }>;
 type Summary = Exclude<ThreadEvent, Closed>;
+type MessageChange = ChatEvent<'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>;
+type ReactionChange = ChatEvent<'ReactionAdded' | 'ReactionRemoved'>;
