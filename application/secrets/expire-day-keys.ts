@@ -19,13 +19,12 @@ export function createDayKeyExpiry({ vault, clock, subjectOf }: DayKeyPorts) {
   let lastDay = Number.NEGATIVE_INFINITY;
   return async (stop: AbortSignal): Promise<void> => {
     const now = await clock.confirmedNow();
-    if (now === undefined) return;
+    if (now === undefined || stop.aborted) return;
     const yesterday = Math.floor(now / DAY_MS) - 1;
     // Repeats yesterday: after an early run by a fast clock its key may have been created again.
-    lastDay = Math.min(lastDay, yesterday - 1);
-    for (let day = Math.max(lastDay + 1, yesterday - LOOKBACK_DAYS); day <= yesterday && !stop.aborted; day++) {
-      await vault.destroy(subjectOf(day));
-      lastDay = day;
-    }
+    const first = Math.max(Math.min(lastDay + 1, yesterday), yesterday - LOOKBACK_DAYS);
+    const days = Array.from({ length: yesterday - first + 1 }, (_, at) => first + at);
+    await Promise.all(days.map((day) => vault.destroy(subjectOf(day))));
+    lastDay = yesterday;
   };
 }

@@ -87,6 +87,14 @@ function createKeyStore(
   const findOnPrimary = createLookup({ readConcern: MAJORITY, readPreference: 'primaryPreferred' });
   const findOnSecondary = createLookup({ readConcern: MAJORITY, readPreference: 'secondaryPreferred' });
 
+  /** Batches the keys of the same moment, such as those of past days. */
+  const destroy = createBatchLoader(async (subjects): Promise<ReadonlyMap<string, void>> => {
+    const replacement = { destroyedAt: new Date() };
+    const writes = Array.from(subjects, (_id) => ({ replaceOne: { filter: { _id }, replacement, upsert: true } }));
+    await rows.bulkWrite(writes, { ordered: false });
+    return new Map();
+  });
+
   const create = async (subject: string, fresh: Buffer) => {
     const { under, wrapped } = wrappedFields(ring.current, subject, fresh);
     const row = await rows.findOneAndUpdate(
@@ -128,7 +136,7 @@ function createKeyStore(
       return row?.wrapped && wrapping ? unwrapKey(wrapping, subject, row.wrapped.buffer) : undefined;
     },
     async destroy(subject) {
-      await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
+      await destroy(subject);
     },
   };
 }
