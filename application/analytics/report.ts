@@ -1,9 +1,8 @@
 /** Builds reports from daily counts, so that the cost is independent of the number of hits. */
 
-import { type Filters, parseFilters } from '../../domain/analytics/combinations.js';
-import type { DaySummary } from '../../domain/analytics/day.js';
+import type { DaySummary, Filters } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
-import { createFilteredReport, type FilteredReport } from '../../domain/analytics/filtered-report.js';
+import { createFilteredReport, type FilteredReport, parseFilters } from '../../domain/analytics/filtered-report.js';
 import type { SerializedList } from '../../domain/analytics/frequent-values.js';
 import { dayOf } from '../../domain/analytics/hit.js';
 import {

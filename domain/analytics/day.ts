@@ -1,8 +1,27 @@
 /** Counts of a site's day: totals, bounded lists of frequent values, and a sketch of unique visitors. */
 import type { Hit } from './catalog.js';
-import { combinationKey, FILTERS, type HitValues } from './combinations.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
 import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
+
+/** Lists whose values a report can be filtered by. */
+export const FILTERS = [
+  'pages',
+  'events',
+  'referrers',
+  'campaigns',
+  'browsers',
+  'os',
+  'devices',
+  'countries',
+  'entryPages',
+] as const;
+export type FilterName = (typeof FILTERS)[number];
+
+/** Value of a hit in each list; null if it has none. `pages`: the path, of events too. */
+export type HitValues = { readonly [name in FilterName]: string | null };
+
+/** Required values. A campaign is the JSON of its parts. */
+export type Filters = { readonly [name in FilterName]?: string };
 
 export const LISTS = [...FILTERS, 'properties'] as const;
 export type ListName = (typeof LISTS)[number];
@@ -83,6 +102,25 @@ function valuesOf({ event, path, isInternal, referrer, campaign, browser, os, de
     os: os ?? UNKNOWN,
     devices: device ?? UNKNOWN,
     countries: country ?? null,
+  };
+}
+
+/** An item of a day's list of combinations. Entry pages are pages: `1` saves the repeated path. */
+export const combinationKey = (values: HitValues): string =>
+  JSON.stringify(FILTERS.map((name) => (name === 'entryPages' && values.entryPages !== null ? 1 : values[name])));
+
+/** Creates a function that returns the values of a combination if it passes all filters. */
+export function combinationFilter(filters: Filters): (key: string) => HitValues | undefined {
+  const required = Object.entries(filters) as [FilterName, string][];
+  const parts = required.map(([, value]) => JSON.stringify(value));
+  return (key) => {
+    // Parsing costs much more than searching, and most combinations do not pass.
+    if (!parts.every((part) => key.includes(part))) return undefined;
+    const values: readonly (string | 1 | null)[] = JSON.parse(key);
+    const hit = Object.fromEntries(
+      FILTERS.map((name, index) => [name, values[index] === 1 ? values[0] : values[index]]),
+    ) as HitValues;
+    return required.every(([name, value]) => hit[name] === value) ? hit : undefined;
   };
 }
 

@@ -1,5 +1,6 @@
 /** Builds the report of the hits that pass filters, from the combinations of values that were counted day by day. */
-import { combinationFilter, type FilterName, type Filters } from './combinations.js';
+import { isRejection, type Rejection, rejection } from '../shared/index.js';
+import { combinationFilter, FILTERS, type FilterName, type Filters } from './day.js';
 import { OTHER, type SerializedList } from './frequent-values.js';
 import { campaignOf, daysOf, goalOf, type NamedCount, type Period, percentChange, previousPeriod } from './report.js';
 
@@ -96,3 +97,35 @@ const topOf = (counts: ReadonlyMap<string, number>, limit: number): readonly Nam
   Array.from(counts, ([name, count]) => ({ name, count }))
     .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
     .slice(0, limit);
+
+const badFilters = rejection(
+  'analytics/bad-filters',
+  'invalid',
+  `filters must be a JSON object of values by list, such as {"pages":"/pricing"}; lists are ${FILTERS.join(', ')}; ` +
+    'a campaign is an array of source, medium and campaign',
+);
+
+/** Parses a JSON object of at least one filter. */
+export function parseFilters(text: string): Filters | Rejection {
+  const filters: { [name in FilterName]?: string } = {};
+  let entries: [string, unknown][];
+  try {
+    const json: unknown = JSON.parse(text);
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return badFilters;
+    entries = Object.entries(json);
+  } catch {
+    return badFilters;
+  }
+  for (const [name, value] of entries) {
+    const parsed = FILTERS.some((each) => each === name) ? parseValue(name as FilterName, value) : badFilters;
+    if (isRejection(parsed)) return parsed;
+    filters[name as FilterName] = parsed;
+  }
+  return entries.length > 0 ? filters : badFilters;
+}
+
+function parseValue(name: FilterName, value: unknown): string | Rejection {
+  if (name !== 'campaigns') return typeof value === 'string' ? value : badFilters;
+  const isCampaign = Array.isArray(value) && value.length === 3 && value.every((part) => typeof part === 'string');
+  return isCampaign ? JSON.stringify(value) : badFilters;
+}

@@ -2,9 +2,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Hit } from '../../../domain/analytics/catalog.js';
-import { type Filters, parseFilters } from '../../../domain/analytics/combinations.js';
-import { count, type DayCounts, deserializeDay, emptyDay, serializeDay } from '../../../domain/analytics/day.js';
-import { createFilteredReport, NOT_KEPT } from '../../../domain/analytics/filtered-report.js';
+import {
+  count,
+  type DayCounts,
+  deserializeDay,
+  emptyDay,
+  type Filters,
+  serializeDay,
+} from '../../../domain/analytics/day.js';
+import { createFilteredReport, NOT_KEPT, parseFilters } from '../../../domain/analytics/filtered-report.js';
 import { daysOf, lastDays, previousPeriod } from '../../../domain/analytics/report.js';
 import { isRejection } from '../../../domain/shared/index.js';
 
