@@ -15,7 +15,7 @@ import {
 } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
 import type { Cache, Position, RevealedEvent } from '../ports/index.js';
-import type { LiveEvent } from '../subscription/index.js';
+import { handleByType } from '../subscription/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './audience.js';
 import type { RoomSession } from './authenticate.js';
@@ -59,12 +59,15 @@ export interface RoomPage extends Consistency {
 
 export interface QueryPorts
   extends Pick<KernelPorts, 'rows' | 'projectionProgress' | 'vault' | 'aggregates' | 'clock'> {
-  readonly shown: RoomCache;
+  readonly cache: RoomCache;
+  /** Position that the live feed has reached; cached rooms are current up to it. */
+  readonly livePosition: () => Position;
 }
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, projectionProgress, vault, aggregates, shown: cache, clock }: QueryPorts) {
+export function createRoomQueries(ports: QueryPorts) {
+  const { rows, projectionProgress, vault, aggregates, cache, livePosition, clock } = ports;
   const singleFlight = createFreshSingleFlight();
   const limitReads = createFairSemaphore('a large room', MAX_READS, MAX_WAITING);
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
@@ -82,10 +85,10 @@ export function createRoomQueries({ rows, projectionProgress, vault, aggregates,
     const last = cache.get(roomId);
     if (
       last &&
-      maxPosition(last.position, cache.livePosition()) >= seen &&
+      maxPosition(last.position, livePosition()) >= seen &&
       isSameContent(last.content, cache.content(roomId))
     )
-      return toPage({ ...last, position: maxPosition(last.position, cache.livePosition()) }, after);
+      return toPage({ ...last, position: maxPosition(last.position, livePosition()) }, after);
     const required = { streams: [roomStream(roomId), messagesStream(roomId)], seenByCaller: seen };
     const basis = await awaitConsistent(projectionProgress, 'rooms.state', required);
     const isSmall = (cache.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
@@ -202,16 +205,13 @@ interface CachedRoom {
 
 type Ended = RoomsEvent<Erasing<typeof catalog>>;
 
-const ENDINGS: { readonly [type in Ended['type']]: true } = { RoomBurned: true, RoomExpired: true, RoomErased: true };
-const hasEnded = (event: LiveEvent<typeof catalog>): event is RevealedEvent<Ended> => event.type in ENDINGS;
-
 /** Bytes of decrypted rooms. */
-const SHOWN_BYTES = 12 * 1024 * 1024;
+const CACHE_BYTES = 12 * 1024 * 1024;
 
 export type RoomCache = ReturnType<typeof createRoomCache>;
 
 /** Caches the decrypted JSON of rooms. Valid while no event changes the room. */
-export function createRoomCache(aggregates: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES) {
+export function createRoomCache(aggregates: Pick<AggregateStore, 'cached'>, limitBytes = CACHE_BYTES) {
   const rooms = new LRUCache<string, CachedRoom>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
@@ -225,19 +225,14 @@ export function createRoomCache(aggregates: Pick<AggregateStore, 'cached'>, limi
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 
-  let livePosition: Position = 0n;
+  const drop = ({ data }: RevealedEvent<Ended>) => void rooms.delete(data.roomId);
 
   return {
     content,
     /** The last cached state, possibly outdated. */
     get: (roomId: string) => rooms.get(roomId),
     /** Handles the events of the live feed: drops ended rooms, so that no message content stays in memory. */
-    onEvent(event: LiveEvent<typeof catalog>): void {
-      if (hasEnded(event)) rooms.delete(event.data.roomId);
-      livePosition = event.position;
-    },
-    /** Position that the live feed has reached; `content` is current up to it. */
-    livePosition: () => livePosition,
+    onEvent: handleByType<RevealedEvent<Ended>>({ RoomBurned: drop, RoomExpired: drop, RoomErased: drop }),
     /** Whether a room with these encrypted messages fits the cache. */
     fits: (messages: readonly { readonly secret: string }[]): boolean =>
       messages.reduce((all, { secret }) => all + MESSAGE_OVERHEAD_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,

@@ -28,7 +28,7 @@ export const rooms: Service<typeof definition.catalog> = {
     const apiRoutes = roomsRoutes({
       authenticator: createRoomAuthenticator(ports),
       commands: createRoomCommands(ports),
-      queries: createRoomQueries({ ...ports, shown: roomCache }),
+      queries: createRoomQueries({ ...ports, cache: roomCache, livePosition: relay.position }),
       relay,
       limitCreates: createRateLimit(values['rooms.createPerHour'], HOUR_MS),
       minTtlMs: values['rooms.minTtlMs'],

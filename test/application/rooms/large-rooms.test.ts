@@ -38,8 +38,8 @@ describe('reads of rooms', () => {
       await work.begin();
       return node.rows.find(...args) as never;
     };
-    const shown = createRoomCache(node.aggregates, 2);
-    const queries = createRoomQueries({ ...node, rows: { find }, shown, clock });
+    const cache = createRoomCache(node.aggregates, 2);
+    const queries = createRoomQueries({ ...node, rows: { find }, cache, livePosition: () => 0n, clock });
     const pages = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
       viewOf(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
     );
@@ -67,10 +67,12 @@ describe('reads of rooms', () => {
         await end(room);
         return rows as never;
       };
-      const shown = createRoomCache(node.aggregates);
+      const cache = createRoomCache(node.aggregates);
       // This reader holds the key it decrypts with.
       const vault = { ...node.vault, open: async () => ({ name: 'Ada', signingPublicKey }) };
-      return createRoomQueries({ ...node, vault, rows: { find }, shown, clock }).state(admitted);
+      return createRoomQueries({ ...node, vault, rows: { find }, cache, livePosition: () => 0n, clock }).state(
+        admitted,
+      );
     }
     expect(await pageAfter(() => {})).to.have.property('json');
     const burn = ({ roomId, participantId }: Awaited<ReturnType<typeof create>>) =>

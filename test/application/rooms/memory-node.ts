@@ -58,8 +58,8 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
       return kernel.aggregates.reload(...args);
     },
   };
-  const shown = createRoomCache(kernel.aggregates);
-  const ports = { ...kernel, aggregates, clock, rows, projectionProgress, shown };
+  const cache = createRoomCache(kernel.aggregates);
+  const ports = { ...kernel, aggregates, clock, rows, projectionProgress, cache, livePosition: () => 0n };
   return {
     ...kernel,
     rows,

@@ -49,7 +49,7 @@ export async function startNode(
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
   const authenticator = createRoomAuthenticator(ports);
   const commands = createRoomCommands(ports);
-  const shown = createRoomCache(kernel.aggregates);
+  const cache = createRoomCache(kernel.aggregates);
 
   return {
     kernel,
@@ -58,8 +58,8 @@ export async function startNode(
     authenticator,
     commands,
     reaction,
-    shown,
-    queries: createRoomQueries({ ...ports, shown }),
+    cache,
+    queries: createRoomQueries({ ...ports, cache, livePosition: () => 0n }),
     sweep: () => createRoomExpiry(ports)(signal),
 
     create: async (name: string, ttlMs = 3_600_000): Promise<JoinResult> =>

@@ -74,10 +74,11 @@ describe('rooms on two nodes', function () {
         waited.push(position);
         return isCaughtUp;
       };
-      const { shown } = one;
+      const { cache } = one;
       return createRoomQueries({
         ...kernel,
-        shown,
+        cache,
+        livePosition: () => 0n,
         clock,
         projectionProgress: { ...kernel.projectionProgress, latest, wait },
       });
