@@ -1,11 +1,13 @@
 /** Chat messages and reactions: appended in group commits, delivered to everyone once flushed. */
+
 import type { ChatEvent } from '../../domain/meeting/catalog.js';
 import { notJoined } from '../../domain/meeting/join.js';
 import { chatStream, type SpokenBy } from '../../domain/meeting/meeting-chat.js';
-import { personOf, type RoomState } from '../../domain/meeting/state.js';
+import { personOf } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import { type Appender, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, EventLog, Position } from '../ports/index.js';
+import type { Rooms } from './audience/snapshot.js';
 
 export interface MeetingChatPorts {
   readonly log: Pick<EventLog, 'retain'>;
@@ -15,8 +17,8 @@ export interface MeetingChatPorts {
   readonly node: string;
   readonly release: string;
   readonly retentionSeconds: number;
-  /** Returns an open room as the relay knows it. */
-  readonly room: (roomId: string) => RoomState | undefined;
+  /** Returns the open rooms as the relay knows them. */
+  readonly rooms: () => Pick<Rooms, 'get'>;
 }
 
 export interface ParticipantRef {
@@ -52,7 +54,7 @@ export type Send = (make: (origin: SpokenBy) => ChatEvent, context: CommandConte
 export type MeetingChat = ReturnType<typeof createMeetingChat>;
 
 export function createMeetingChat(ports: MeetingChatPorts) {
-  const { log, appender, clock, node, release, retentionSeconds, room } = ports;
+  const { log, appender, clock, node, release, retentionSeconds, rooms } = ports;
   const origin = { service: 'meeting', release };
   let currentStream: HourStream | undefined;
   let waiting = 0;
@@ -80,7 +82,7 @@ export function createMeetingChat(ports: MeetingChatPorts) {
   function createSender({ roomId, participantId }: ParticipantRef): Send {
     let lastSentAt = 0;
     return (make, context) => {
-      const state = room(roomId);
+      const state = rooms().get(roomId);
       if (!state || !personOf(state, participantId)) return notJoined;
       // Message ids derive from this time, so it strictly increases per sender.
       lastSentAt = Math.max(clock.now(), lastSentAt + 1);

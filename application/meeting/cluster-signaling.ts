@@ -1,6 +1,6 @@
 /** Relays signaling messages between participants, across nodes, directly to the node that holds the socket. */
 import type { MeetingEvent } from '../../domain/meeting/catalog.js';
-import type { Person, RoomState } from '../../domain/meeting/state.js';
+import type { Person } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
 import type { Audience } from '../subscription/index.js';
 import type { Rooms } from './audience/audience.js';
@@ -27,8 +27,8 @@ export interface EphemeralMessage {
 export interface ClusterSignalingPorts {
   readonly local: ReturnType<typeof createLocalSignaling>;
   readonly mesh: Cluster;
-  /** Returns an open room as the relay knows it. */
-  readonly room: (roomId: string) => RoomState | undefined;
+  /** Returns the open rooms as the relay knows them. */
+  readonly rooms: () => Pick<Rooms, 'get'>;
   /** Returns the position up to which the rooms are known. */
   readonly lastPosition: () => Position;
   /** Resolves to true once the rooms are known up to the position, to false on a timeout. */
@@ -44,11 +44,11 @@ export type ClusterSignaling = ReturnType<typeof createClusterSignaling>;
  * Creates signaling across all nodes. Both the sending and the receiving node check that sender and target are in
  * the room.
  */
-export function createClusterSignaling({ local, mesh, room, lastPosition, awaitPosition }: ClusterSignalingPorts) {
+export function createClusterSignaling({ local, mesh, rooms, lastPosition, awaitPosition }: ClusterSignalingPorts) {
   let waitingBytes = 0;
 
   const areConnected = ({ roomId, from, to }: Route, node: string): boolean => {
-    const { people = [] } = room(roomId) ?? {};
+    const { people = [] } = rooms().get(roomId) ?? {};
     const isAtNode = (id: string, at: string) => people.some((each) => each.id === id && each.node === at);
     return isAtNode(from.id, node) && isAtNode(to.id, to.node);
   };

@@ -9,6 +9,7 @@ import { isRejection, lengthOf, type Rejection, rejection, sameText } from '../.
 import { type KernelPorts, reserveQuota } from '../command/index.js';
 import type { CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
+import type { Rooms } from './audience/snapshot.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash } from './tokens.js';
 
@@ -55,8 +56,8 @@ export interface JoinResult<Taken extends Seat> {
 export interface RoomEntryPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly passwords: RoomPasswords;
-  /** Returns an open room as the relay knows it. May lag behind the event log, which decides. */
-  readonly room: (roomId: string) => RoomState | undefined;
+  /** Returns the open rooms as the relay knows them. They may lag behind the event log, which decides. */
+  readonly rooms: () => Pick<Rooms, 'get'>;
   /** Id of this process in the cluster. */
   readonly run: string;
   /** Milliseconds a disconnected participant keeps their place, for rooms opened here. */
@@ -84,7 +85,7 @@ export const resumeTokenOf =
     derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createRoomEntry(ports: RoomEntryPorts) {
-  const { handle, aggregates, vault, derivation, passwords, clock, room, run, returnMs } = ports;
+  const { handle, aggregates, vault, derivation, passwords, clock, rooms, run, returnMs } = ports;
 
   /** Whether the resume token is valid for the participant id. */
   const hasValidResumeToken = ({ participantId, resumeToken }: JoinRequest): boolean =>
@@ -138,7 +139,7 @@ export function createRoomEntry(ports: RoomEntryPorts) {
     };
     // Uses the cached state, which saves a read. If it is stale, the command is rejected and retried on the
     // current state.
-    let state = cachedState(stream) ?? room(roomId) ?? initialState;
+    let state = cachedState(stream) ?? rooms().get(roomId) ?? initialState;
     if (!access.isHost && !isActive(state)) {
       // Joining a room that does not exist costs one read.
       ({ state } = await aggregates.reload(roomAggregate, stream));

@@ -8,14 +8,15 @@ import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import { type Rejection, rejection } from '../../domain/shared/index.js';
 import { createRateLimiters, createTokenBucket } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
+import type { Rooms } from './audience/snapshot.js';
 import type { ParticipantRef } from './chat-messages.js';
 import type { ClusterSignaling, EphemeralMessage, Route } from './cluster-signaling.js';
 import { SIGNAL_BYTES } from './message-limits.js';
 
 export interface SignalPorts {
   readonly live: ClusterSignaling;
-  /** Returns an open room as the relay knows it. */
-  readonly room: (roomId: string) => RoomState | undefined;
+  /** Returns the open rooms as the relay knows them. */
+  readonly rooms: () => Pick<Rooms, 'get'>;
   /** Called for each relayed message. */
   readonly onRelayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
   /** Monotonic clock. */
@@ -58,7 +59,7 @@ interface PendingSignals {
 const MAX_PENDING_BYTES = 64 * 1024;
 const SIGNAL_OVERHEAD_BYTES = 1024;
 
-export function createSignalRelay({ live, room, onRelayed, monotonic }: SignalPorts) {
+export function createSignalRelay({ live, rooms, onRelayed, monotonic }: SignalPorts) {
   /** Token buckets by recipient: a slow recipient is not disconnected because of others' messages. */
   const sendRates = createRateLimiters(() => createTokenBucket(SIGNAL_BYTES, monotonic));
   /** Pending messages by sender. */
@@ -100,7 +101,7 @@ export function createSignalRelay({ live, room, onRelayed, monotonic }: SignalPo
     signal: Signal,
     mode: 'direct' | 'backpressure',
   ): Promise<void> | void | Rejection {
-    const state = room(roomId);
+    const state = rooms().get(roomId);
     if (!state || !personOf(state, participantId)) return notJoined;
     const target = personOf(state, signal.targetId);
     if (!target) return;

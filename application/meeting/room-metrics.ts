@@ -4,6 +4,7 @@ import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
 import { createPositionTracker } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
+import type { Rooms } from './audience/snapshot.js';
 
 export interface Totals {
   readonly rooms: number;
@@ -94,8 +95,8 @@ export function createRoomMetrics(
 
 /** Creates the handler that counts rooms by the state after each event. */
 export const countRooms =
-  ({ update, advance }: RoomMetrics, room: (roomId: string) => RoomState | undefined) =>
+  ({ update, advance }: RoomMetrics, rooms: () => Pick<Rooms, 'get'>) =>
   (event: LiveEvent<typeof catalog>): void => {
-    if ('roomId' in event.data) update(event.data.roomId, room(event.data.roomId));
+    if ('roomId' in event.data) update(event.data.roomId, rooms().get(event.data.roomId));
     advance(event.position);
   };

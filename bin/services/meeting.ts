@@ -44,7 +44,7 @@ export const meeting: Service<typeof definition.catalog> = {
     const returnMs = returnMsOf(values);
     const audience = createMeetingAudience({ resumeToken: resumeTokenOf(derivation) });
     const relay = await context.relay(audience);
-    const room = (roomId: string) => relay.state().get(roomId);
+    const rooms = relay.state;
     const roomMetrics = createRoomMetrics(relay.state(), relay.position(), await kernel.head());
     const hashing = createBudget('meeting.passwords', MAX_HASHING);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
@@ -59,7 +59,7 @@ export const meeting: Service<typeof definition.catalog> = {
       ...roomMetrics,
       local: createLocalSignaling(relay, audience),
       mesh: cluster,
-      room,
+      rooms,
     });
     const signalCounter = createSignalCounter({
       ...kernel,
@@ -73,13 +73,13 @@ export const meeting: Service<typeof definition.catalog> = {
       node: kernel.node,
       release,
       retentionSeconds: values['meeting.chatRetentionSeconds'],
-      room,
+      rooms,
     });
     const signaling = createSignaling({
-      roomEntry: createRoomEntry({ ...kernel, passwords, room, run, returnMs }),
+      roomEntry: createRoomEntry({ ...kernel, passwords, rooms, run, returnMs }),
       actions: createParticipantActions({ ...kernel, logger, signal }),
       chat,
-      signalRelay: createSignalRelay({ live, room, onRelayed: signalCounter.count }),
+      signalRelay: createSignalRelay({ live, rooms, onRelayed: signalCounter.count }),
       relay,
       audience,
       awaitPosition: roomMetrics.awaitPosition,
@@ -132,7 +132,7 @@ export const meeting: Service<typeof definition.catalog> = {
       signIn: 'no sign-in; creating a room returns a creator token, joining may need its password',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayMembers(relay),
-      handlers: [signaling.onEvent, relay.publish, countRooms(roomMetrics, room)],
+      handlers: [signaling.onEvent, relay.publish, countRooms(roomMetrics, rooms)],
       close() {
         signaling.close();
         relay.close();

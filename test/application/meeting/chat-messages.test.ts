@@ -41,7 +41,7 @@ describe('meeting chat', () => {
       node: 'north',
       release: 'test',
       retentionSeconds: 60,
-      room: (id) => (id === roomId ? state : undefined),
+      rooms: () => ({ get: (id) => (id === roomId ? state : undefined) }),
     });
   };
   const senderOf = (chat: ReturnType<typeof chatOver>, participantId: string, room = roomId) => {

@@ -33,7 +33,7 @@ describe('a signaling message', () => {
     let room = Promise.resolve();
     const live: ClusterSignaling = createClusterSignaling({
       mesh,
-      room: (roomId) => rooms.get(roomId),
+      rooms: () => rooms,
       lastPosition: metrics.lastPosition,
       awaitPosition: metrics.awaitPosition,
       local: {

@@ -42,13 +42,13 @@ function installation() {
     const aggregates = createAggregateStore(log, kernel.decryptEvent);
     const { handle } = commandsOf({ ...kernel, log, aggregates });
     // The live feed has delivered no room.
-    const room = () => undefined;
+    const rooms = () => new Map();
     const { enter } = createRoomEntry({
       ...kernel,
       handle,
       aggregates,
       clock: Date,
-      room,
+      rooms,
       run,
       passwords,
       returnMs: 20_000,

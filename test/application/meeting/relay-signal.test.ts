@@ -22,7 +22,7 @@ describe('relayed signals between participants', () => {
           return room;
         },
       },
-      room: () => state,
+      rooms: () => ({ get: () => state }),
       onRelayed: (each) => void relayed.push(each),
       monotonic: { now: () => ms },
     });

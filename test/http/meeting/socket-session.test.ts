@@ -30,7 +30,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const relay = createRelay({ audience, head: kernel.head });
   const census = createRoomMetrics(relay.state(), 0n);
   const pending: RecordedEvent[] = [];
-  const room = (id: string) => relay.state().get(id);
+  const rooms = () => relay.state();
   const live: ClusterSignaling = {
     send: ({ to }, { json }) => void relay.sendEphemeral([to.id], { json }),
     sendWithBackpressure: async ({ to }, { json }) => void (await relay.sendWithBackpressure(to.id, { json })),
@@ -48,7 +48,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     node: 'north',
     release: 'test',
     retentionSeconds: 60,
-    room,
+    rooms,
   });
   const { used, limit } = talk.waiting;
   let isFull = false;
@@ -58,14 +58,14 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     roomEntry: createRoomEntry({
       ...kernel,
       clock: Date,
-      room,
+      rooms,
       run: 'here',
       returnMs: 0,
       passwords: { hash: refuse, matches: refuse },
     }),
     actions: createParticipantActions({ ...kernel, clock: Date, logger: silentLogger, signal: stop.signal }),
     chat: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
-    signalRelay: createSignalRelay({ live, room, onRelayed: () => {} }),
+    signalRelay: createSignalRelay({ live, rooms, onRelayed: () => {} }),
     relay,
     audience,
     awaitPosition: census.awaitPosition,
