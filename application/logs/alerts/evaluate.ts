@@ -1,13 +1,13 @@
 /** Evaluates the alert rules: periodically on one node, and on any node when the policy changes. */
 import { alertStream } from '../../../domain/logs/alert.js';
-import { RULES } from '../../../domain/logs/alert-events.js';
+import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../../domain/logs/alert-policy.js';
 import { type RuleCounts, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
-import { alertAggregate, currentAlertPolicy } from './aggregates.js';
+import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface RecordCounts {
   /** Number of records of level ERROR or FATAL with an instant in `[from, to]`, Unix ms. */
@@ -68,7 +68,8 @@ export function createEvaluation(ports: EvaluationPorts) {
         remainingMs = due - performance.now()
       ) {
         await sleep(Math.min(remainingMs, POLICY_POLL_MS), stop);
-        if ((await currentAlertPolicy(aggregates)).revision !== revision) break;
+        // The live feed marks it as outdated, wherever it was changed.
+        if ((await aggregates.load(alertPolicyAggregate, ALERT_POLICY_STREAM)).revision !== revision) break;
       }
     }
   }
