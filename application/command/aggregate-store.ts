@@ -30,23 +30,23 @@ export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
   state,
   revision: -1,
   position: 0n,
-  keyed: new Map(),
+  commands: new Map(),
   deleted: false,
 });
 
 /** Adds the events of a keyed command to the idempotency index, and drops commands beyond `maxCount`. */
 export function recordCommand(
   { maxCount = Number.POSITIVE_INFINITY }: { readonly maxCount?: number },
-  keyed: Map<string, CommandRange>,
+  commands: Map<string, CommandRange>,
   { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
   { first, last }: CommandRange,
 ): void {
   if (commandId && fingerprint) {
-    keyed.set(commandId, { first: Math.min(first, keyed.get(commandId)?.first ?? first), last });
+    commands.set(commandId, { first: Math.min(first, commands.get(commandId)?.first ?? first), last });
   }
-  for (const [oldest, command] of keyed) {
+  for (const [oldest, command] of commands) {
     if (command.last > last - maxCount) break;
-    keyed.delete(oldest);
+    commands.delete(oldest);
   }
 }
 
@@ -122,7 +122,7 @@ export function createAggregateStore(
       for (const event of await Promise.all(part.map((each) => decryptIfRead(kind, each)))) {
         state = evolve(state, event);
         ({ revision, position } = event);
-        recordCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
+        recordCommand(kind, base.commands, event.metadata, { first: revision, last: revision });
       }
     }
     return { ...base, state, revision, position };

@@ -59,7 +59,7 @@ export interface LoadedAggregate<State> {
    * Idempotency index: what each command with an `Idempotency-Key` wrote, by command id. Shared by all loaded versions
    * of a stream, because it only records what is in the log.
    */
-  readonly keyed: Map<string, CommandRange>;
+  readonly commands: Map<string, CommandRange>;
   readonly deleted: boolean;
 }
 

@@ -16,7 +16,7 @@ import {
 import type { Aggregate, AggregateStore, CommandRange, LoadedAggregate } from './aggregate.js';
 import { emptyAggregate, recordCommand } from './aggregate-store.js';
 import { contentSeed, newEvent } from './event-envelope.js';
-import { goneRejection, type Handled, type Idempotency } from './idempotency.js';
+import { endedRejection, type Handled, type Idempotency } from './idempotency.js';
 
 /**
  * Handles one command on one stream.
@@ -108,7 +108,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const { aggregate, previousRun } = fromLog ? await loadFromLog(run) : await loadFirst(run);
     run.firstRevision ??= aggregate.revision;
     if (previousRun) return idempotency.replayResult(kind, stream, context, previousRun);
-    if (aggregate.deleted) return goneRejection(kind);
+    if (aggregate.deleted) return endedRejection(kind);
     const events = kind.decider.decide(command, aggregate.state);
     if (isRejection(events) || events.length === 0) {
       // Without an append no expected revision detects stale state: decide on the log's.
@@ -127,7 +127,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const aggregate = kind.creates?.(command)
       ? (aggregates.cached(kind, stream) ?? emptyAggregate(kind.decider.initialState))
       : await aggregates.load(kind, stream);
-    return { aggregate, previousRun: aggregate.keyed.get(context.commandId) };
+    return { aggregate, previousRun: aggregate.commands.get(context.commandId) };
   }
 
   /** Reads the log, and looks for events of an attempt that got no answer. */
@@ -140,7 +140,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const aggregate = await aggregates.reload(kind, stream, { onEvent, after: firstRevision });
     const [first, last] = [own[0], own.at(-1)];
     const previousRun = first && last && { first: first.revision, last: last.revision };
-    return { aggregate, previousRun: previousRun ?? aggregate.keyed.get(context.commandId) };
+    return { aggregate, previousRun: previousRun ?? aggregate.commands.get(context.commandId) };
   }
 
   async function append<S, C, E extends DomainEvent>(
@@ -159,10 +159,10 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
       if (kind.maxAge) run.expiredAt = result.revision;
       return 'conflict';
     }
-    if (result.outcome === 'deleted') return goneRejection(kind);
+    if (result.outcome === 'deleted') return endedRejection(kind);
     const state = events.reduce(evolveOf<S, E>(kind.decider), aggregate.state);
     const { revision, position } = result;
-    recordCommand(kind, aggregate.keyed, context, { first: revision - events.length + 1, last: revision });
+    recordCommand(kind, aggregate.commands, context, { first: revision - events.length + 1, last: revision });
     aggregates.remember(stream, { ...aggregate, state, revision, position });
     appended(stream, position, events.length);
     return handled(state, position, events);

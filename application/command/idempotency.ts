@@ -36,12 +36,12 @@ export function createIdempotency({ aggregates, clock, appended }: IdempotencyOp
   ): Promise<Handled<S, E> | Rejection> {
     const events = await aggregates.eventsOfCommand(kind, stream, previousRun);
     const last = events.at(-1);
-    if (!last) return goneRejection(kind);
+    if (!last) return endedRejection(kind);
     if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
       return keyReused(kind.catalog.service);
     }
     const state = async () => (await aggregates.asOf(kind, stream, previousRun.last)).state;
-    if ((await hasEnded(kind, stream)) && !kind.termination?.isEnded?.(await state())) return goneRejection(kind);
+    if ((await hasEnded(kind, stream)) && !kind.termination?.isEnded?.(await state())) return endedRejection(kind);
     // This run may have written them in an attempt without an answer: the caller's next read must include them.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
@@ -61,15 +61,15 @@ export function createIdempotency({ aggregates, clock, appended }: IdempotencyOp
     async findResult<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string, context: CommandContext) {
       const { commandId } = context;
       const previousRun =
-        aggregates.cached(kind, stream)?.keyed.get(commandId) ??
-        (await aggregates.reload(kind, stream)).keyed.get(commandId);
+        aggregates.cached(kind, stream)?.commands.get(commandId) ??
+        (await aggregates.reload(kind, stream)).commands.get(commandId);
       return previousRun && replayResult(kind, stream, context, previousRun);
     },
   };
 }
 
 /** Returns the rejection for a deleted stream or an ended subject. */
-export const goneRejection = ({
+export const endedRejection = ({
   catalog,
   termination,
 }: Pick<Aggregate<never, never, never>, 'catalog' | 'termination'>): Rejection =>

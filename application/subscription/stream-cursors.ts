@@ -8,13 +8,13 @@ export interface StreamCursor {
   readonly revision: number;
   /** Its position; 0 for none. */
   readonly position: Position;
-  readonly keyed: PersistentMap<CommandRange>;
+  readonly commands: PersistentMap<CommandRange>;
 }
 
 /** Cursors by stream. */
 export type StreamCursors = { readonly [stream: string]: StreamCursor };
 
-const initialCursor: StreamCursor = { revision: -1, position: 0n, keyed: PersistentMap.empty() };
+const initialCursor: StreamCursor = { revision: -1, position: 0n, commands: PersistentMap.empty() };
 
 /** Returns cursors before the first event of each stream. */
 export const initialCursors = (streams: readonly string[]): StreamCursors =>
@@ -24,13 +24,13 @@ type CursorEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'met
 
 /** Advances the cursor of the event's stream. */
 export function advance(cursors: StreamCursors, { stream, revision, position, metadata }: CursorEvent): StreamCursors {
-  const { keyed } = cursors[stream] ?? initialCursor;
+  const { commands } = cursors[stream] ?? initialCursor;
   const { commandId } = metadata;
-  const range = commandId === undefined ? undefined : keyed.get(commandId);
+  const range = commandId === undefined ? undefined : commands.get(commandId);
   const updates = new Map(range && commandId !== undefined ? [[commandId, range]] : []);
   recordCommand({}, updates, metadata, { first: revision, last: revision });
   const [entry] = updates;
-  return { ...cursors, [stream]: { revision, position, keyed: entry ? keyed.set(...entry) : keyed } };
+  return { ...cursors, [stream]: { revision, position, commands: entry ? commands.set(...entry) : commands } };
 }
 
 /** Counts the events folded in. */
@@ -40,12 +40,12 @@ export const eventCount = (cursors: StreamCursors): number =>
 /** Returns a part of the fold's state as the aggregate of its stream, so that commands can be decided on it. */
 export const aggregateAt = <State>(
   state: State,
-  { revision, position, keyed }: StreamCursor = initialCursor,
+  { revision, position, commands }: StreamCursor = initialCursor,
 ): LoadedAggregate<State> => ({
   state,
   revision,
   position,
-  keyed: new Map(keyed),
+  commands: new Map(commands),
   deleted: false,
 });
 
@@ -75,7 +75,7 @@ export interface CursorPart {
 
 export interface CommandsPart {
   readonly stream: string;
-  readonly keyed: readonly (readonly [commandId: string, first: number, last: number])[];
+  readonly commands: readonly (readonly [commandId: string, first: number, last: number])[];
 }
 
 /** Commands in one part. */
@@ -83,16 +83,16 @@ const COMMANDS_PER_PART = 1000;
 
 /** Serializes cursors as JSON parts. */
 export function* serialize(cursors: StreamCursors): Generator<CursorPart | CommandsPart> {
-  for (const [stream, { revision, position, keyed }] of Object.entries(cursors)) {
+  for (const [stream, { revision, position, commands }] of Object.entries(cursors)) {
     yield { stream, revision, position: String(position) };
-    let chunk: CommandsPart['keyed'][number][] = [];
-    for (const [commandId, { first, last }] of keyed) {
+    let chunk: CommandsPart['commands'][number][] = [];
+    for (const [commandId, { first, last }] of commands) {
       chunk.push([commandId, first, last]);
       if (chunk.length < COMMANDS_PER_PART) continue;
-      yield { stream, keyed: chunk };
+      yield { stream, commands: chunk };
       chunk = [];
     }
-    if (chunk.length > 0) yield { stream, keyed: chunk };
+    if (chunk.length > 0) yield { stream, commands: chunk };
   }
 }
 
@@ -100,10 +100,10 @@ export function* serialize(cursors: StreamCursors): Generator<CursorPart | Comma
 export function applyCursorPart(cursors: StreamCursors, part: CursorPart | CommandsPart): StreamCursors {
   const { stream } = part;
   const cursor = cursors[stream] ?? initialCursor;
-  if ('keyed' in part) {
-    let { keyed } = cursor;
-    for (const [commandId, first, last] of part.keyed) keyed = keyed.set(commandId, { first, last });
-    return { ...cursors, [stream]: { ...cursor, keyed } };
+  if ('commands' in part) {
+    let { commands } = cursor;
+    for (const [commandId, first, last] of part.commands) commands = commands.set(commandId, { first, last });
+    return { ...cursors, [stream]: { ...cursor, commands } };
   }
   const { revision, position } = part;
   return { ...cursors, [stream]: { ...cursor, revision, position: BigInt(position) } };

@@ -89,7 +89,7 @@ function withPart(state: ChatState, part: Part): ChatState {
 
 /** Personal data and names are sealed under their keys. */
 export const snapshot: SnapshotFormat<ChatState> = {
-  version: 2,
+  version: 3,
   parts,
   from: (parts: readonly Part[]) => parts.reduce(withPart, initialState),
 };

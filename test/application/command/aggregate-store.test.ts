@@ -28,7 +28,7 @@ describe('the aggregate store', () => {
       );
     gc();
     const before = process.memoryUsage().heapUsed;
-    const copies = texts.map((text, index) => ({ ...JSON.parse(text), keyed: new Map(commands(index)) }));
+    const copies = texts.map((text, index) => ({ ...JSON.parse(text), commands: new Map(commands(index)) }));
     gc();
     const taken = process.memoryUsage().heapUsed - before;
     const counted = copies.reduce((sum: number, each: unknown) => sum + estimateBytes(each), 0);

@@ -133,9 +133,9 @@ export function handlingCommands(start: StartRoads) {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
     const undecryptedBox = { ...box, decrypts: 'none' as const };
-    const { state, keyed } = await other.aggregates.reload(undecryptedBox, stream);
+    const { state, commands } = await other.aggregates.reload(undecryptedBox, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
-    const [written] = await other.aggregates.eventsOfCommand(undecryptedBox, stream, keyed.get(how.commandId)!);
+    const [written] = await other.aggregates.eventsOfCommand(undecryptedBox, stream, commands.get(how.commandId)!);
     expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
   });
 

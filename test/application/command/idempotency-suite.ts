@@ -48,7 +48,7 @@ export function recallingCommands(start: StartRoads) {
     const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
       handle(boundedBox, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
     for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
-    const commands = async (each: typeof aggregates) => [...(await each.load(boundedBox, stream)).keyed.keys()];
+    const commands = async (each: typeof aggregates) => [...(await each.load(boundedBox, stream)).commands.keys()];
     const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
     expect(await commands(aggregates)).to.deep.equal(newest);
     expect(await commands(freshNode(kernel).aggregates)).to.deep.equal(newest);
@@ -73,7 +73,7 @@ export function recallingCommands(start: StartRoads) {
     await kernel.vault.create(stream);
     await handle(pairs, stream, { box: id, toy: 'sock' }, context());
     await handle(pairs, stream, { box: id, toy: 'shoe' }, context(id, 'same'));
-    expect([...(await freshNode(kernel).aggregates.load(pairs, stream)).keyed]).to.deep.equal([
+    expect([...(await freshNode(kernel).aggregates.load(pairs, stream)).commands]).to.deep.equal([
       [id, { first: 2, last: 3 }],
     ]);
   });

@@ -27,7 +27,7 @@ const plain = (reaches: StreamCursors) =>
   Object.entries(reaches).map(([stream, reached]) => ({
     stream,
     ...reached,
-    keyed: new Map([...reached.keyed].sort()),
+    commands: new Map([...reached.commands].sort()),
   }));
 
 describe('stream cursors', () => {
@@ -39,7 +39,7 @@ describe('stream cursors', () => {
     expect(eventCount(reached)).to.equal(4);
     const loaded = aggregateAt('a state', reached[BOX]);
     expect(loaded).to.include({ state: 'a state', revision: 2, position: 30n, deleted: false });
-    expect(loaded.keyed).to.deep.equal(new Map([['a', { first: 1, last: 2 }]]));
+    expect(loaded.commands).to.deep.equal(new Map([['a', { first: 1, last: 2 }]]));
   });
 
   it('are restored from their serialized parts, which are bounded in size', () => {
@@ -48,7 +48,7 @@ describe('stream cursors', () => {
       const reached = after([...commands, inStream(SHELF, 0, withKey('another'))]);
       const parts = JSON.parse(JSON.stringify([...serialize(reached)])) as Parameters<typeof applyCursorPart>[1][];
       expect(plain(parts.reduce(applyCursorPart, {}))).to.deep.equal(plain(reached));
-      for (const part of parts) if ('keyed' in part) expect(part.keyed).to.have.lengthOf.within(1, 1000);
+      for (const part of parts) if ('commands' in part) expect(part.commands).to.have.lengthOf.within(1, 1000);
     }
   });
 });

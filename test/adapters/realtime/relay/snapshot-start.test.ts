@@ -270,7 +270,7 @@ describe('a relay that starts in the middle of the log', () => {
   it('writes snapshots for few streams if they have enough events', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const cursors = (events: number) => ({
-      one: { revision: events - 1, position: BigInt(events), keyed: PersistentMap.empty<never>() },
+      one: { revision: events - 1, position: BigInt(events), commands: PersistentMap.empty<never>() },
     });
     const parts = 4000;
     let events = 999;
