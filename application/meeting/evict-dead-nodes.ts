@@ -32,9 +32,9 @@ export function createDeadNodeEviction(ports: EvictionPorts) {
     const byNode = new Map<string, Map<string, boolean>>();
     const yieldIfDue = createYielder();
     for (const [roomId, { people, waiting }] of rooms()) {
-      for (const { node, isLost } of [...people, ...waiting]) {
+      for (const { node, isDisconnected } of [...people, ...waiting]) {
         const roomsOfNode = byNode.get(node) ?? new Map<string, boolean>();
-        byNode.set(node, roomsOfNode.set(roomId, roomsOfNode.get(roomId) || !isLost));
+        byNode.set(node, roomsOfNode.set(roomId, roomsOfNode.get(roomId) || !isDisconnected));
       }
       await yieldIfDue();
     }

@@ -38,14 +38,14 @@ const meetings: ThingKind<PastRoom> = {
       hasPassword: passwordHash !== undefined,
       lockedBy: lockedBy ?? null,
       recordingBy: recordingBy ?? null,
-      people: room.people.map(({ id, name, isModerator, isMuted, isVideoOff, isHandRaised, isLost }) => ({
+      people: room.people.map(({ id, name, isModerator, isMuted, isVideoOff, isHandRaised, isDisconnected }) => ({
         id,
         name: secret(name),
         isModerator,
         isMuted,
         isVideoOff,
         isHandRaised,
-        isConnected: !isLost,
+        isConnected: !isDisconnected,
       })),
       waiting: room.waiting.map(({ id, name }) => ({ id, name: secret(name) })),
     };

@@ -94,7 +94,7 @@ export function returnToRoom(command: Command<'ReturnToRoom'>, state: RoomState)
   const { roomId, participantId, node, seat, now } = command;
   const connected = [...state.people, ...state.waiting].find(({ id }) => id === participantId);
   if (!connected) return rejoin(command, state);
-  if (connected.node === node && connected.seat === seat && !connected.isLost) return [];
+  if (connected.node === node && connected.seat === seat && !connected.isDisconnected) return [];
   const { meetingId } = state;
   return [
     {
@@ -122,7 +122,7 @@ export const admitNextWaiting = (roomId: string, state: RoomState, now: number):
 export function admitUpToCapacity(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
   const { meetingId, people, maxParticipants, waiting } = state;
   return waiting
-    .filter(({ kickedUntil = 0, isLost }) => now >= kickedUntil && !isLost)
+    .filter(({ kickedUntil = 0, isDisconnected }) => now >= kickedUntil && !isDisconnected)
     .slice(0, Math.max(0, maxParticipants - people.length))
     .map(({ id }, index) => {
       const isModerator = people.length + index === 0;

@@ -23,7 +23,7 @@ export function withDepartureEffects(
   const { meetingId, people, isPreCreated } = stateAfter;
   if (people.length === state.people.length) return departures;
   // Promotes the connected person who joined first; a disconnected one can't moderate.
-  const successor = people.find(({ isLost }) => !isLost) ?? people[0];
+  const successor = people.find(({ isDisconnected }) => !isDisconnected) ?? people[0];
   if (successor) {
     if (people.some(({ isModerator }) => isModerator)) return departures;
     const promoted = { roomId, meetingId, participantId: successor.id, promotedAt: now };
@@ -76,7 +76,7 @@ export function loseConnection({ roomId, where, now }: Command<'LoseConnection'>
   const { meetingId, people, waiting } = state;
   return [...people, ...waiting]
     .filter((each) => ('seat' in where ? each.seat === where.seat : each.node === where.node))
-    .filter(({ isLost }) => !isLost)
+    .filter(({ isDisconnected }) => !isDisconnected)
     .map(({ id, seat }) => ({
       type: 'ConnectionLost',
       data: { roomId, meetingId, participantId: id, seat, lostAt: now },

@@ -22,7 +22,7 @@ export interface WaitingPerson extends Connected {
   /** Keyed digest of the person's network and folded name. */
   readonly caller: string;
   /** Disconnected; they keep their place for a while. */
-  readonly isLost: boolean;
+  readonly isDisconnected: boolean;
   /** Unix ms until which only a moderator may admit this kicked person. */
   readonly kickedUntil?: number | undefined;
 }
@@ -175,12 +175,12 @@ const rules: Evolve<RoomState, RoomEvent> = {
     return { ...initialState, ...terms, returnMs, overAt, isOpen: true, readable, facts };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {
-    const person = { id, name: secret.name, caller, node, seat, isLost: false, isModerator, ...DEFAULT_FLAGS };
+    const person = { id, name: secret.name, caller, node, seat, isDisconnected: false, isModerator, ...DEFAULT_FLAGS };
     return { ...state, people: [...state.people, person] };
   },
   EntryRequested(state, { participantId: id, formerId, requestedAt, caller, node, seat, secret }) {
     const kickedUntil = kickOf(state, { id: formerId, caller }, requestedAt)?.until;
-    const person = { id, name: secret.name, caller, node, seat, isLost: false, kickedUntil };
+    const person = { id, name: secret.name, caller, node, seat, isDisconnected: false, kickedUntil };
     return { ...state, waiting: [...state.waiting, person] };
   },
   EntryGranted(state, { participantId: id, isModerator }) {
@@ -195,16 +195,16 @@ const rules: Evolve<RoomState, RoomEvent> = {
     waiting: without(state.waiting, participantId),
   }),
   ParticipantReturned(state, { participantId, node, seat }) {
-    return updateConnection(state, participantId, { node, seat, isLost: false });
+    return updateConnection(state, participantId, { node, seat, isDisconnected: false });
   },
   ParticipantRejoined(state, { participantId: id, isModerator, node, seat }) {
     const found = state.departed.find((each) => each.id === id);
     if (!found) return state;
     const { name, caller } = found;
-    const person = { id, name, caller, node, seat, isLost: false, isModerator, ...DEFAULT_FLAGS };
+    const person = { id, name, caller, node, seat, isDisconnected: false, isModerator, ...DEFAULT_FLAGS };
     return { ...state, people: [...state.people, person], departed: without(state.departed, id) };
   },
-  ConnectionLost: (state, { participantId }) => updateConnection(state, participantId, { isLost: true }),
+  ConnectionLost: (state, { participantId }) => updateConnection(state, participantId, { isDisconnected: true }),
   ParticipantLeft: (state, { participantId, leftAt, isLost }) =>
     // A disconnected person had their grace period already, so they can't rejoin.
     removePerson(isLost ? state : rememberDeparted(state, participantId, leftAt), participantId, leftAt),

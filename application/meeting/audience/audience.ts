@@ -176,7 +176,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
       ...present.map((each) => participantJoined(subject, each)),
       // Includes the participant's own raised hand when they come back.
       ...room.people
-        .filter(({ isHandRaised, isLost }) => isHandRaised || isLost)
+        .filter(({ isHandRaised, isDisconnected }) => isHandRaised || isDisconnected)
         .map((each) => participantUpdated(subject, each)),
       ...(room.lockedBy ? [roomLocked(headerOf(room.lockedBy))] : []),
       ...(room.recordingBy ? [recordingStarted(headerOf(room.recordingBy))] : []),
@@ -190,7 +190,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
     const person = personOf(room, subject.participantId);
     if (!person) return [];
     const [first, ...rest] = welcome(context, person);
-    const connection = person.isLost ? [participantUpdated(subject, person)] : [];
+    const connection = person.isDisconnected ? [participantUpdated(subject, person)] : [];
     return [
       first!,
       ...deliveries(otherIds(room, person.id), participantJoined(subject, person), ...connection),
@@ -233,7 +233,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
           const { room, subject } = context;
           const person = personOf(room, subject.participantId);
           if (person) {
-            const wasDisconnected = personOf(roomIn(before, event), person.id)?.isLost;
+            const wasDisconnected = personOf(roomIn(before, event), person.id)?.isDisconnected;
             const notice = wasDisconnected ? [connectionOk(subject, person)] : [];
             return [...welcome(context, person), ...deliveries(otherIds(room, person.id), ...notice)];
           }

@@ -43,9 +43,9 @@ export function participantJoined(place: EventPlace, person: Person, more: objec
 
 /** `connection` is present only while the connection is lost. */
 export function participantUpdated(place: EventPlace, person: Person): Message {
-  const { isModerator, isMuted, isVideoOff, isHandRaised, isLost } = person;
+  const { isModerator, isMuted, isVideoOff, isHandRaised, isDisconnected } = person;
   const flags = { isModerator, isMuted, isVideoOff, isHandRaised };
-  const connection = isLost ? { connection: 'lost' } : {};
+  const connection = isDisconnected ? { connection: 'lost' } : {};
   return message('participant-updated', headerOf(place, person), { ...flags, ...connection });
 }
 

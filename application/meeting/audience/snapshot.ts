@@ -45,7 +45,7 @@ function roomOf({ room, people, waiting, departed, secret }: Part): RoomState {
 }
 
 export const snapshot: SnapshotFormat<Rooms> = {
-  version: 4,
+  version: 5,
   *parts(rooms) {
     for (const [roomId, room] of rooms) yield partOf(roomId, room);
   },

@@ -78,7 +78,8 @@ describe('eviction of the participants of a dead node', () => {
     const { sweepCurrent, alive, load, events } = await installation();
     alive.delete('south');
     await sweepCurrent();
-    const lostParticipants = async () => (await load()).people.filter(({ isLost }) => isLost).map(({ id }) => id);
+    const lostParticipants = async () =>
+      (await load()).people.filter(({ isDisconnected }) => isDisconnected).map(({ id }) => id);
     expect(await lostParticipants()).to.deep.equal(['bob', 'cleo']);
     const before = events();
     await sweepCurrent();

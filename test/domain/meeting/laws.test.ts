@@ -105,7 +105,9 @@ describe('any history of a meeting room', () => {
           if (!isOpen) expect(ids).to.deep.equal([]);
           if (isOpen && !isPreCreated && people.length === 0) expect(overAt).to.be.at.most(now + returnMs);
           // A free seat goes to a waiting user if one is connected and may enter.
-          const mayEnter = waiting.filter(({ isLost, kickedUntil = 0 }) => !isLost && now >= kickedUntil);
+          const mayEnter = waiting.filter(
+            ({ isDisconnected, kickedUntil = 0 }) => !isDisconnected && now >= kickedUntil,
+          );
           if (!lockedBy && people.length > 0 && people.length < maxParticipants) expect(mayEnter).to.deep.equal([]);
           for (const { id } of departed) expect(ids).not.to.include(id);
           expect(departed.length).to.be.at.most(MAX_DEPARTED);
