@@ -15,7 +15,7 @@ export interface User {
   readonly isAdmin: boolean;
   readonly createdAt: number;
   /** Former users keep their names, as their messages remain. */
-  readonly isGone: boolean;
+  readonly isRemoved: boolean;
 }
 
 export interface RosterState {
@@ -74,7 +74,7 @@ const lastAdmin = rejection('chat/last-admin', 'invalid', 'The last admin cannot
 
 export function userById({ users }: RosterState, userId: string): User | undefined {
   const user = users.get(userId);
-  return user && !user.isGone ? user : undefined;
+  return user && !user.isRemoved ? user : undefined;
 }
 
 /** Takes a normalized email. */
@@ -161,10 +161,10 @@ function leave({ userId, now }: Command<'LeaveServer'>, state: RosterState): rea
 function erase({ userId, by, now }: Command<'EraseUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
   const user = state.users.get(userId);
   if (!user) return userNotFound;
-  if (!user.isGone && isLastAdmin(state, user)) return lastAdmin;
+  if (!user.isRemoved && isLastAdmin(state, user)) return lastAdmin;
   const removed: RosterEvent = { type: 'UserRemoved', data: { userId, by, removedAt: now } };
   const erased: RosterEvent = { type: 'UserErased', data: { userId, by, erasedAt: now } };
-  if (!user.isGone) return [removed, erased];
+  if (!user.isRemoved) return [removed, erased];
   return user.userName === NOBODY && user.email === '' ? [] : [erased];
 }
 
@@ -178,7 +178,7 @@ function markDeparted(state: RosterState, userId: string): RosterState {
   const user = userById(state, userId);
   if (!user) return state;
   return {
-    ...patchUser(state, userId, { isGone: true, isAdmin: false }),
+    ...patchUser(state, userId, { isRemoved: true, isAdmin: false }),
     emails: releaseKey(state.emails, user.email, userId),
     names: releaseKey(state.names, nameKey(user.userName), userId),
     admins: state.admins - (user.isAdmin ? 1 : 0),
@@ -194,9 +194,9 @@ const claimKey = (ids: PersistentMap<string>, key: string, userId: string) =>
   key === '' || isReserved(key) || ids.has(key) ? ids : ids.set(key, userId);
 
 export function withUser(state: RosterState, user: User): RosterState {
-  const { id, email, userName, isAdmin, isGone } = user;
+  const { id, email, userName, isAdmin, isRemoved } = user;
   const users = state.users.set(id, user);
-  if (isGone) return { ...state, users };
+  if (isRemoved) return { ...state, users };
   return {
     users,
     emails: claimKey(state.emails, email, id),
@@ -207,7 +207,7 @@ export function withUser(state: RosterState, user: User): RosterState {
 
 const evolve: Evolve<RosterState, RosterEvent> = {
   UserAdded: (state, { userId: id, isAdmin, addedAt: createdAt, secret: { email, userName } }) =>
-    withUser(state, { id, number: state.users.size, email, userName, isAdmin, createdAt, isGone: false }),
+    withUser(state, { id, number: state.users.size, email, userName, isAdmin, createdAt, isRemoved: false }),
   UserRenamed(state, { userId, secret: { userName } }) {
     const user = userById(state, userId);
     if (!user) return patchUser(state, userId, { userName });

@@ -54,7 +54,7 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
     const { state: roster } = await aggregates.load(rosterAggregate, ROSTER);
     const { state: channels } = await aggregates.load(channelsAggregate, CHANNELS);
     const { state: settings } = await aggregates.load(serverAggregate, SETTINGS);
-    const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
+    const users = [...roster.users.values()].filter(({ isRemoved }) => !isRemoved);
     const all = channelsFor(channels, { userId: '', isAdmin: true });
     yield `{"exportedAt":${exportedAt}`;
     yield* streamList(',"users":', singlePage(users.map((user) => ({ ...userView(user), email: user.email }))));

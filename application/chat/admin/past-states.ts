@@ -106,13 +106,13 @@ const users: ThingKind<RosterState> = {
   view({ users }, { id, secret }) {
     const user = users.get(id);
     if (!user) return undefined;
-    const { userName, email, isAdmin, isGone, createdAt } = user;
+    const { userName, email, isAdmin, isRemoved, createdAt } = user;
     return {
       id,
       userName: secret(userName),
       email: secret(email),
       isAdmin,
-      isRemoved: isGone,
+      isRemoved: isRemoved,
       createdAt: isoTime(createdAt),
     };
   },

@@ -161,6 +161,6 @@ const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'statu
 function* viewsOf(found: readonly PresenceRow[], { users }: RosterState) {
   const known = new Map(found.map((row) => [row._id, row]));
   const { initialState } = presence;
-  for (const { id, createdAt, isGone } of users.values())
-    if (!isGone) yield viewOf(id, known.get(id) ?? { ...initialState, lastSeen: createdAt });
+  for (const { id, createdAt, isRemoved } of users.values())
+    if (!isRemoved) yield viewOf(id, known.get(id) ?? { ...initialState, lastSeen: createdAt });
 }

@@ -126,7 +126,7 @@ export async function listUsers({ users }: RosterState): Promise<readonly UserVi
   const all: (UserView | undefined)[] = new Array(users.size);
   for (const user of users.values()) {
     if (sliceExpired()) await yieldToEventLoop();
-    all[user.number] = user.isGone ? undefined : userView(user);
+    all[user.number] = user.isRemoved ? undefined : userView(user);
   }
   return all.filter((each) => each !== undefined);
 }

@@ -202,7 +202,7 @@ describe('the roster', () => {
           const outcome = roster.decide(fresh, state);
           if (!isRejection(outcome)) state = outcome.reduce(evolve, state);
         });
-        const present = [...state.users.values()].filter(({ isGone }) => !isGone);
+        const present = [...state.users.values()].filter(({ isRemoved }) => !isRemoved);
         expect(present.filter(({ isAdmin }) => isAdmin)).to.have.length(state.admins);
         expect(state.admins).to.be.greaterThan(0);
         expect(state.emails.size).to.equal(present.length);

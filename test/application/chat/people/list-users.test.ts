@@ -8,7 +8,7 @@ describe('the list of users', () => {
     let state = roster.initialState;
     for (let number = 0; number < 5000; number++) {
       const user = { id: `u${number}`, number, email: '', userName: `u${number}`, isAdmin: false, createdAt: number };
-      state = withUser(state, { ...user, isGone: number % 10 === 0 });
+      state = withUser(state, { ...user, isRemoved: number % 10 === 0 });
     }
     const numbers = Array.from({ length: 5000 }, (_, number) => number).filter((number) => number % 10 > 0);
     expect((await listUsers(state)).map(({ id }) => id)).to.deep.equal(numbers.map((number) => `u${number}`));

@@ -15,7 +15,7 @@ import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
 import { context } from '../../../support/toy-service.js';
 
 const ADA = 'ada@example.org';
-const user = { id: 'ada', email: ADA, userName: 'Ada', isAdmin: false, createdAt: NOON, isGone: false };
+const user = { id: 'ada', email: ADA, userName: 'Ada', isAdmin: false, createdAt: NOON, isRemoved: false };
 
 function fixture({ isTaken = true } = {}) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
