@@ -44,16 +44,16 @@ const LOGOUT_MS = 5000;
 /** Keys of values that belong to a user begin with this; signing out removes them. */
 export const userKey = (userId: string, name: string): string => `chat.user.${userId}.${name}`;
 
-const kept = stored<Session | null>(KEY, null);
+const storage = stored<Session | null>(KEY, null);
 const plain = createHttp();
 
 /** Null for what is not a session, too. */
-function readKept(): Session | null {
-  const value = kept.get();
+function readStored(): Session | null {
+  const value = storage.get();
   return value?.user?.id && value.accessToken && value.refreshToken ? value : null;
 }
 
-export const session = signal<Session | null>(readKept());
+export const session = signal<Session | null>(readStored());
 export const endReason = signal<EndReason | undefined>(undefined);
 
 /** The user that an access token was issued to. */
@@ -72,22 +72,22 @@ const sessionOf = ({ accessToken, refreshToken, exp }: SignedIn): Session => ({
   renewAt: Date.now() + exp * 1000 * RENEW_AFTER,
 });
 
-function keep(next: Session) {
+function save(next: Session) {
   // Old tokens must not be used again: that ends the session.
-  if (!kept.set(next)) kept.remove();
+  if (!storage.set(next)) storage.remove();
   session.value = next;
 }
 
 /** Starts a session with the tokens of a sign-in. */
 export function beginSession(tokens: SignedIn): void {
   endReason.value = undefined;
-  keep(sessionOf(tokens));
+  save(sessionOf(tokens));
 }
 
 /** Ends the session in all tabs of this browser. */
 export function endSession(reason: EndReason): void {
   const userId = session.value?.user.id;
-  kept.remove();
+  storage.remove();
   if (userId !== undefined && reason !== 'expired') forgetUser(userId);
   endReason.value = reason;
   session.value = null;
@@ -104,13 +104,13 @@ function forgetUser(userId: string) {
 
 /** Takes over a new name or role of the user. */
 export function updateUser({ userName, isAdmin }: Partial<Omit<User, 'id'>>): void {
-  const mine = session.value;
+  const own = session.value;
   // The stored tokens, as another tab may just have refreshed them.
-  const current = readKept() ?? mine;
-  if (!mine || current?.user.id !== mine.user.id) return;
+  const current = readStored() ?? own;
+  if (!own || current?.user.id !== own.user.id) return;
   const { user } = current;
   const next = { ...user, userName: userName ?? user.userName, isAdmin: isAdmin ?? user.isAdmin };
-  if (next.userName !== user.userName || next.isAdmin !== user.isAdmin) keep({ ...current, user: next });
+  if (next.userName !== user.userName || next.isAdmin !== user.isAdmin) save({ ...current, user: next });
 }
 
 /** Headers of requests of the signed-in user. */
@@ -135,17 +135,17 @@ const exclusively = (work: () => Promise<boolean>): Promise<boolean> =>
   navigator.locks ? navigator.locks.request(LOCK, work) : work();
 
 async function renew(refused: string | undefined): Promise<boolean> {
-  const mine = session.value;
-  const current = readKept() ?? mine;
-  if (!mine || !current) return false;
+  const own = session.value;
+  const current = readStored() ?? own;
+  if (!own || !current) return false;
   if (current.accessToken !== refused) {
     session.value = current;
-    return current.user.id === mine.user.id;
+    return current.user.id === own.user.id;
   }
   const { refreshToken, refreshKey } = current;
   const options = { body: { refreshToken }, idempotencyKey: refreshKey };
   try {
-    keep(sessionOf(await plain.json<SignedIn>('POST', 'auth/refresh', options)));
+    save(sessionOf(await plain.json<SignedIn>('POST', 'auth/refresh', options)));
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
@@ -171,7 +171,7 @@ export async function signOut(): Promise<void> {
 
 /** Follows what other tabs do. */
 function followTabs() {
-  const next = readKept();
+  const next = readStored();
   if (session.value && !next) endReason.value = 'signed-out';
   session.value = next;
 }

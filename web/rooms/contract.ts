@@ -42,4 +42,4 @@ export type RoomEvent =
 /** Most characters of `ciphertext`. */
 export const MAX_CIPHERTEXT = 32_768;
 /** The service keeps the newest messages only. */
-export const MAX_KEPT = 1000;
+export const MAX_MESSAGES = 1000;

@@ -76,7 +76,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
   /** Messages that are being stored: until then another tab could not know them. */
   const storing = new Set<string>();
   /** Messages that the conversation shows; the answer to a request may come after its event. */
-  const shown = new Set<string>();
+  const displayed = new Set<string>();
 
   const context = utf8(`annals-rooms local outbox ${roomId}`);
   const update = (id: string, change: Partial<PendingMessage>) => {
@@ -186,7 +186,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
       const { message } = await post(envelope, idempotencyKey);
       unsaved.delete(id);
       await outbox.remove(id);
-      if (shown.has(message.id)) drop(id);
+      if (displayed.has(message.id)) drop(id);
       else update(id, { state: 'sent', messageId: message.id });
     } catch (error) {
       return failed(id, error);
@@ -226,9 +226,9 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     hurry: () => wake(),
     /** The conversation shows these now. */
     arrived(messageIds: readonly string[]) {
-      for (const id of messageIds) shown.add(id);
-      const isShown = ({ messageId }: PendingMessage) => messageId !== undefined && shown.has(messageId);
-      if (pending.value.some(isShown)) pending.value = pending.value.filter((each) => !isShown(each));
+      for (const id of messageIds) displayed.add(id);
+      const isDisplayed = ({ messageId }: PendingMessage) => messageId !== undefined && displayed.has(messageId);
+      if (pending.value.some(isDisplayed)) pending.value = pending.value.filter((each) => !isDisplayed(each));
     },
     retry(id: string) {
       update(id, { state: 'queued', error: undefined });

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { createRoomApi } from './api.js';
 import { type ConnectionState, connect, type Ending } from './connection.js';
 import { type Content, encodeContent } from './content.js';
-import { MAX_KEPT, type Participant, type RoomState, type StoredMessage } from './contract.js';
+import { MAX_MESSAGES, type Participant, type RoomState, type StoredMessage } from './contract.js';
 import {
   addMessages,
   type Conversation,
@@ -102,7 +102,7 @@ export async function openRoom(record: RoomRecord) {
       if (serverTime !== undefined) clockOffset.value = serverTime - Date.now();
       void queue(() => receiveState(state));
     },
-    onMissed: (state) => queue(() => receive(state.messages, state.messages.length >= MAX_KEPT)),
+    onMissed: (state) => queue(() => receive(state.messages, state.messages.length >= MAX_MESSAGES)),
     onMessage: (message) => void queue(() => receive([message])),
     onJoined: (participant) => {
       void queue(async () => {
@@ -128,7 +128,7 @@ export async function openRoom(record: RoomRecord) {
   async function receiveState(state: RoomState) {
     await meet(state.participants);
     expiresAt.value = Date.parse(state.expiresAt);
-    await receive(state.messages, state.messages.length >= MAX_KEPT);
+    await receive(state.messages, state.messages.length >= MAX_MESSAGES);
     if (!isLoaded.value) {
       isLoaded.value = true;
       await outbox.restore();

@@ -58,7 +58,7 @@ const database = () => {
   return opening;
 };
 
-export const isStorageLasting = async (): Promise<boolean> => (await database()) !== undefined;
+export const isStoragePersistent = async (): Promise<boolean> => (await database()) !== undefined;
 
 function table<Row>(name: StoreName) {
   const memory = new Map<string, Row>();
@@ -116,11 +116,11 @@ export const openRooms = async (now: number): Promise<readonly RoomRecord[]> =>
   (await rooms.all()).filter(({ expiresAt }) => expiresAt > now);
 
 /** Ended rooms are kept so long: the clock of the device may be ahead. */
-const KEPT_MS = 86_400_000;
+const RETENTION_MS = 86_400_000;
 
 /** Removes rooms whose time was up a day ago, and unsent messages of rooms that are gone. */
 export async function removeEnded(now: number): Promise<void> {
-  for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt + KEPT_MS <= now) await forgetRoom(roomId);
+  for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt + RETENTION_MS <= now) await forgetRoom(roomId);
   const open = new Set((await rooms.all()).map(({ roomId }) => roomId));
   for (const { id, roomId } of await outbox.all()) if (!open.has(roomId)) await outbox.remove(id);
 }

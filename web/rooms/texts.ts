@@ -3,7 +3,7 @@ import { duration } from './format.js';
 
 const some = (count: number, kind = '') => (count === 1 ? `A ${kind}message` : `${count} ${kind}messages`);
 const number = (count: number) => (count === 1 ? '1 message' : `${count} messages`);
-const of = (whose: string | undefined) => (whose ? `of ${whose}` : 'of yours');
+const of = (sender: string | undefined) => (sender ? `of ${sender}` : 'of yours');
 const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
 
 export const texts = {
@@ -160,25 +160,25 @@ export const texts = {
     excluded: (name: string, without: string) => `${name} changed the room key. ${without} cannot read new messages.`,
   },
 
-  /** `whose`: a name, or undefined for one's own. */
+  /** `sender`: a name, or undefined for one's own. */
   fault: {
-    forged: (whose: string | undefined, count: number) =>
-      `${some(count)} in ${whose ? `the name of ${whose}` : 'your name'} rejected: the signature is not ${whose ? 'theirs' : 'yours'}.`,
-    damaged: (whose: string | undefined, count: number) =>
-      `${some(count)} ${of(whose)} rejected: altered, or encrypted with another key.`,
+    forged: (sender: string | undefined, count: number) =>
+      `${some(count)} in ${sender ? `the name of ${sender}` : 'your name'} rejected: the signature is not ${sender ? 'theirs' : 'yours'}.`,
+    damaged: (sender: string | undefined, count: number) =>
+      `${some(count)} ${of(sender)} rejected: altered, or encrypted with another key.`,
     'key-missing': (_: string | undefined, count: number) =>
       `${number(count)} encrypted with a room key that this device does not have.`,
-    replayed: (whose: string | undefined, count: number) =>
-      `${some(count, 'repeated ')} ${of(whose)} rejected: the server sent it again.`,
-    'old-key': (whose: string | undefined, count: number) =>
-      `${some(count)} ${of(whose)} rejected: encrypted with a room key that no longer counts.`,
+    replayed: (sender: string | undefined, count: number) =>
+      `${some(count, 'repeated ')} ${of(sender)} rejected: the server sent it again.`,
+    'old-key': (sender: string | undefined, count: number) =>
+      `${some(count)} ${of(sender)} rejected: encrypted with a room key that no longer counts.`,
     'unknown-sender': (_: string | undefined, count: number) => `${some(count)} of nobody in this room rejected.`,
-    'not-understood': (whose: string | undefined, count: number) =>
-      `${some(count)} ${of(whose)} that this version of the page cannot show.`,
-    'late-rotation': (whose: string | undefined, _: number) =>
-      `A change of the room key ${whose ? `by ${whose}` : 'by you'} does not count: another one came first.`,
-    missing: (whose: string | undefined, count: number) =>
-      `${number(count)} ${of(whose)} did not arrive: lost, or withheld by the server.`,
+    'not-understood': (sender: string | undefined, count: number) =>
+      `${some(count)} ${of(sender)} that this version of the page cannot show.`,
+    'late-rotation': (sender: string | undefined, _: number) =>
+      `A change of the room key ${sender ? `by ${sender}` : 'by you'} does not count: another one came first.`,
+    missing: (sender: string | undefined, count: number) =>
+      `${number(count)} ${of(sender)} did not arrive: lost, or withheld by the server.`,
   },
 
   people: {

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { StoredMessage } from './contract.js';
 
 /** Messages kept for display. */
-const SHOWN = 100;
+const MAX_ENTRIES = 100;
 
 export interface TrafficTotals {
   readonly messages: number;
@@ -24,7 +24,7 @@ export function createTraffic() {
       const added = messages.filter(({ id }) => !seen.has(id));
       for (const { id } of added) seen.add(id);
       if (added.length === 0) return;
-      newest.value = [...newest.value, ...added].slice(-SHOWN);
+      newest.value = [...newest.value, ...added].slice(-MAX_ENTRIES);
       const characters = added.reduce((sum, { ciphertext }) => sum + ciphertext.length, totals.value.characters);
       totals.value = { messages: totals.value.messages + added.length, characters };
     },

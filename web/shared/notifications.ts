@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 
 /** Whether the user is looking at the page. */
-export const isLooking = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
+export const isPageFocused = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
 
 /** `unsupported`: the browser has none, or wants https. */
 export const permission = signal<NotificationPermission | 'unsupported'>(readPermission());
@@ -22,10 +22,10 @@ export async function askPermission(): Promise<NotificationPermission | 'unsuppo
 export function notify(title: string, body: string, tag: string, onClick: () => void = () => {}): void {
   if (permission.value !== 'granted') return;
   try {
-    const shown = new Notification(title, { body, tag });
-    shown.onclick = () => {
+    const notification = new Notification(title, { body, tag });
+    notification.onclick = () => {
       window.focus();
-      shown.close();
+      notification.close();
       onClick();
     };
   } catch {

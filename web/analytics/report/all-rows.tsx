@@ -4,7 +4,7 @@ import { Dialog } from '../../shared/components/dialog.js';
 import { VirtualList } from '../../shared/components/virtual-list.js';
 import { Loaded, useLoad } from '../../shared/use-load.js';
 import type { Report } from '../contract.js';
-import type { ShownReport } from '../state/report.js';
+import type { LoadedReport } from '../state/report.js';
 import { listTexts, texts } from '../texts.js';
 import { fullReport } from './full-report.js';
 import { ListRow } from './list-row.js';
@@ -14,7 +14,7 @@ const ROW_PX = 36;
 
 interface AllRowsProps {
   readonly list: ListOf;
-  readonly current: ShownReport;
+  readonly current: LoadedReport;
   readonly onClose: () => void;
 }
 

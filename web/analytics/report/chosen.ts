@@ -8,8 +8,8 @@ export const metric = signal<Metric>('pageviews');
 
 /** The chosen metric if the report has it. */
 export function metricOf({ totals }: Report): Metric {
-  const kept = totals[metric.value] === null ? 'pageviews' : metric.value;
-  return kept === 'pageviews' && totals.pageviews === 0 && totals.events > 0 ? 'events' : kept;
+  const available = totals[metric.value] === null ? 'pageviews' : metric.value;
+  return available === 'pageviews' && totals.pageviews === 0 && totals.events > 0 ? 'events' : available;
 }
 
 /** The line of a list's row; matched with each report by category and label. */
@@ -22,7 +22,7 @@ export const resolution = signal<Resolution | undefined>(undefined);
 export const isTableOpen = signal(false);
 
 /** Name of the list that a card shows, by the card's group. */
-export const shownLists = signal<{ readonly [group: string]: string }>({});
+export const selectedLists = signal<{ readonly [group: string]: string }>({});
 
 const storedComparison = stored('analytics.comparison', true);
 /** Whether the previous period is drawn. */

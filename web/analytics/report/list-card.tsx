@@ -7,11 +7,11 @@ import { Tabs } from '../../shared/components/tabs.js';
 import { toast } from '../../shared/components/toasts.js';
 import { csvOf, download } from '../../shared/csv.js';
 import type { Report } from '../contract.js';
-import type { ShownReport } from '../state/report.js';
+import type { LoadedReport } from '../state/report.js';
 import { site } from '../state/selection.js';
 import { listTexts } from '../texts.js';
 import { AllRows } from './all-rows.js';
-import { shownLists } from './chosen.js';
+import { selectedLists } from './chosen.js';
 import { fullReport } from './full-report.js';
 import { ListRow } from './list-row.js';
 import { countsOf, fileName, itemsOf, type ListGroup, type ListOf } from './lists-of.js';
@@ -21,7 +21,7 @@ const ROWS = 9;
 
 interface ListCardProps {
   readonly group: ListGroup;
-  readonly current: ShownReport;
+  readonly current: LoadedReport;
 }
 
 /** Lists that few sites use are left out when they are empty. */
@@ -35,10 +35,10 @@ export function ListCard({ group, current }: ListCardProps) {
   const { report } = current;
   const lists = group.lists.filter((list) => isShown(list, report));
   const [isOpen, setOpen] = useState(false);
-  const list = lists.find(({ name }) => name === shownLists.value[group.id]) ?? lists[0];
+  const list = lists.find(({ name }) => name === selectedLists.value[group.id]) ?? lists[0];
   if (!list) return null;
   function select(name: string) {
-    shownLists.value = { ...shownLists.value, [group.id]: name };
+    selectedLists.value = { ...selectedLists.value, [group.id]: name };
   }
   const { name, title } = list;
   const items = itemsOf(list, report);
@@ -86,7 +86,7 @@ export function ListCard({ group, current }: ListCardProps) {
 }
 
 /** Saves all rows, not only those shown. */
-async function save(list: ListOf, current: ShownReport): Promise<void> {
+async function save(list: ListOf, current: LoadedReport): Promise<void> {
   try {
     const all = await fullReport(current);
     download(fileName(current.site, list.name, current.report), csvOf(list.headers, list.rows(all)));

@@ -17,7 +17,7 @@ import type { ChartData } from '../chart/chart-data.js';
 import { METRICS, type Report, type Trend } from '../contract.js';
 import { number } from '../formatting.js';
 import { isComparable, previousOf } from '../state/previous.js';
-import type { ShownReport } from '../state/report.js';
+import type { LoadedReport } from '../state/report.js';
 import { chartTexts, METRIC_NAMES, metricText } from '../texts.js';
 import { isCompared, isTableOpen, metric, metricOf, resolution, toggleComparison, trend } from './chosen.js';
 import { fileName, isSameTrend } from './lists-of.js';
@@ -46,7 +46,7 @@ function chartDataOf(report: Report, previous: Report | undefined, shownTrend: T
   };
 }
 
-export function SeriesCard({ current }: { current: ShownReport }) {
+export function SeriesCard({ current }: { current: LoadedReport }) {
   const { site, report } = current;
   const shownTrend = report.trends.find((each) => isSameTrend(trend.value, each));
   const previous = isCompared.value && isComparable(report) ? previousOf(current) : undefined;

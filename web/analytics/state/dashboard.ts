@@ -30,7 +30,7 @@ export const hitsSeen = signal(0);
 
 let following = new AbortController();
 /** Site whose hits are followed and whose report is shown. */
-let shownId: string | undefined;
+let activeId: string | undefined;
 
 /** Lists the sites and shows the selected one; the only one if none is selected. */
 export async function listSites(selected = siteId.value): Promise<void> {
@@ -54,12 +54,12 @@ async function show(): Promise<void> {
   const selected = site.value;
   document.title = selected ? texts.titleOf(selected.name) : texts.title;
   writeAddress();
-  const isNew = selected?.id !== shownId;
+  const isNew = selected?.id !== activeId;
   if (isNew) {
     unfollow();
     clearReport();
     isInstallOpen.value = false;
-    shownId = selected?.id;
+    activeId = selected?.id;
     if (selected) follow(selected.id);
   }
   if (selected) await loadReport(isNew ? 'new' : 'other');
@@ -74,8 +74,8 @@ export function selectSite(id: string | undefined): void {
 }
 
 /** Replaces the filters of the report. */
-export function selectFilters(wanted: Filters): void {
-  filters.value = wanted;
+export function selectFilters(selected: Filters): void {
+  filters.value = selected;
   writeAddress({ push: true });
   void loadReport();
 }
@@ -142,16 +142,16 @@ function unfollow(): void {
 function stop(): void {
   unfollow();
   clearReport();
-  shownId = undefined;
+  activeId = undefined;
 }
 
 /** Starts the dashboard; returns a function that stops it. */
 export function startDashboard(): () => void {
   // Browsers limit connections per host, so hidden pages disconnect their live stream.
   const onVisibility = () => {
-    if (shownId === undefined) return;
+    if (activeId === undefined) return;
     if (document.hidden) return unfollow();
-    follow(shownId);
+    follow(activeId);
     void loadReport();
   };
   const onHistory = () => {

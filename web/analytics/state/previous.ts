@@ -4,7 +4,7 @@ import { api, filterQuery } from '../api.js';
 import type { Report } from '../contract.js';
 import { shiftRange } from '../period.js';
 import { isCompared } from '../report/chosen.js';
-import { loaded, type ShownReport } from './report.js';
+import { type LoadedReport, loaded } from './report.js';
 
 interface Previous {
   /** Site and range. */
@@ -16,7 +16,7 @@ const found = signal<Previous | undefined>(undefined);
 let loading = new AbortController();
 let loadingKey = '';
 
-const keyOf = ({ site, filters, report: { range } }: ShownReport): string =>
+const keyOf = ({ site, filters, report: { range } }: LoadedReport): string =>
   [site, range.start, range.end, filterQuery(filters)].join(' ');
 
 /** Whether the previous period has all of its days, and something to compare with. */
@@ -24,11 +24,11 @@ export const isComparable = ({ comparison: { previous } }: Report): boolean =>
   previous.complete && previous.pageviews + previous.events > 0;
 
 /** Report of the period before that of a report; undefined while it is loading. Reading it subscribes. */
-export const previousOf = (current: ShownReport): Report | undefined =>
+export const previousOf = (current: LoadedReport): Report | undefined =>
   found.value?.key === keyOf(current) ? found.value.report : undefined;
 
 /** A failure leaves the comparison out; the totals have it anyway. */
-async function load(current: ShownReport): Promise<void> {
+async function load(current: LoadedReport): Promise<void> {
   const { site, report, filters } = current;
   const key = keyOf(current);
   const before = shiftRange(report.range, -1, Date.now());

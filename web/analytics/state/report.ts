@@ -12,9 +12,9 @@ const REFRESH_MS = 2000;
 const REFRESH_FACTOR = 10;
 
 /** `site`: its id. Kept when a later request fails. */
-export const loaded = signal<ShownReport | undefined>(undefined);
+export const loaded = signal<LoadedReport | undefined>(undefined);
 
-export interface ShownReport {
+export interface LoadedReport {
   readonly site: string;
   readonly report: Report;
   readonly filters: Filters;
@@ -41,16 +41,16 @@ export async function loadReport(kind: 'same' | 'other' | 'new' = 'other'): Prom
   loading.abort();
   loading = new AbortController();
   const { signal } = loading;
-  const wanted = filters.value;
+  const applied = filters.value;
   writeAddress();
   if (kind !== 'same') isBusy.value = true;
   const startedAt = performance.now();
   try {
-    const report = await api.report(id, period.value, { signal, filters: wanted });
+    const report = await api.report(id, period.value, { signal, filters: applied });
     if (signal.aborted) return;
     loadMs = performance.now() - startedAt;
     trouble.value = '';
-    loaded.value = { site: id, report, filters: wanted };
+    loaded.value = { site: id, report, filters: applied };
     countedAt(report.generatedAt);
     if (kind === 'new' && isEmpty(report) && !report.notKept) isInstallOpen.value = true;
   } catch (error) {

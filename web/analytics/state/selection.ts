@@ -38,10 +38,10 @@ function filtersOf(query: URLSearchParams): Filters {
 }
 
 /** `?site=shop&days=30` */
-export function addressOf(site: string | undefined, shown: Period, wanted: Filters = {}): string {
+export function addressOf(site: string | undefined, ofPeriod: Period, ofFilters: Filters = {}): string {
   const query = new URLSearchParams({ ...(site !== undefined && { site }) });
-  for (const [name, value] of Object.entries(shown)) query.set(name, String(value));
-  const filtered = filterQuery(wanted);
+  for (const [name, value] of Object.entries(ofPeriod)) query.set(name, String(value));
+  const filtered = filterQuery(ofFilters);
   if (filtered !== undefined) query.set('filters', filtered);
   return `?${query}`;
 }
@@ -58,8 +58,8 @@ export function writeAddress({ push = false } = {}): void {
 /** Selects what the address shows. Keeps the period object if it is the same, as views compare it. */
 export function readAddress(): void {
   const query = addressed();
-  const shown = periodOf(query);
+  const addressedPeriod = periodOf(query);
   siteId.value = query.get('site') ?? undefined;
-  if (!isSamePeriod(shown, period.value)) period.value = shown;
+  if (!isSamePeriod(addressedPeriod, period.value)) period.value = addressedPeriod;
   filters.value = filtersOf(query);
 }

@@ -5,12 +5,12 @@ import { stored } from '../../shared/storage.js';
 
 export type NotifyAbout = 'everything' | 'mentions' | 'nothing';
 
-const kept = stored<NotifyAbout>('chat.notify', 'mentions');
+const storage = stored<NotifyAbout>('chat.notify', 'mentions');
 
-export const notifyAbout = signal<NotifyAbout>(kept.get());
+export const notifyAbout = signal<NotifyAbout>(storage.get());
 
 export function setNotifyAbout(value: NotifyAbout): void {
-  kept.set(value);
+  storage.set(value);
   notifyAbout.value = value;
 }
 

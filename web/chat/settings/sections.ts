@@ -38,7 +38,7 @@ export interface Section {
   readonly title: string;
   readonly icon: LucideIcon;
   readonly View: FunctionComponent<SectionProps>;
-  readonly isShown?: (config: SignInConfig) => boolean;
+  readonly isAvailable?: (config: SignInConfig) => boolean;
 }
 
 const { profile, password, sessions, notifications } = settingsTexts;
@@ -52,7 +52,7 @@ const ALL: readonly Section[] = [
     title: password.title,
     icon: KeyRound,
     View: PasswordSection,
-    isShown: ({ mode }) => mode === 'password',
+    isAvailable: ({ mode }) => mode === 'password',
   },
   { group: 'account', id: 'sessions', title: sessions.title, icon: MonitorSmartphone, View: SessionsSection },
   { group: 'account', id: 'notifications', title: notifications.title, icon: Bell, View: NotificationsSection },
@@ -65,4 +65,4 @@ const ALL: readonly Section[] = [
 
 /** Sections that this user sees on this server. */
 export const sectionsFor = ({ isAdmin }: User, config: SignInConfig): readonly Section[] =>
-  ALL.filter(({ group, isShown }) => (group === 'account' || isAdmin) && (isShown?.(config) ?? true));
+  ALL.filter(({ group, isAvailable }) => (group === 'account' || isAdmin) && (isAvailable?.(config) ?? true));

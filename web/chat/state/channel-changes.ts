@@ -15,11 +15,11 @@ export interface ChannelInput {
 export function channelChanges(opened: Channel, now: Channel, input: ChannelInput): Partial<ChannelInput> {
   const added = input.members.filter((id) => !opened.members.includes(id));
   const removed = opened.members.filter((id) => !input.members.includes(id));
-  const kept = now.members.filter((id) => !removed.includes(id) && !added.includes(id));
+  const remaining = now.members.filter((id) => !removed.includes(id) && !added.includes(id));
   return {
     ...(input.name !== opened.name && { name: input.name }),
     ...(input.topic !== (opened.topic ?? '') && { topic: input.topic }),
     ...(input.isPrivate !== opened.isPrivate && { isPrivate: input.isPrivate }),
-    ...(added.length + removed.length > 0 && { members: [...kept, ...added] }),
+    ...(added.length + removed.length > 0 && { members: [...remaining, ...added] }),
   };
 }

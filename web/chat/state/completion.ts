@@ -31,10 +31,10 @@ const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toL
 
 /** Rank of a name for typed text: 0 begins with it, 1 a word begins with it, 2 contains it; undefined otherwise. */
 export function rankOf(name: string, typed: string): number | undefined {
-  const [folded, wanted] = [fold(name), fold(typed)];
-  if (folded.startsWith(wanted)) return 0;
-  if (folded.split(/[\s._-]+/).some((word) => word.startsWith(wanted))) return 1;
-  return folded.includes(wanted) ? 2 : undefined;
+  const [folded, query] = [fold(name), fold(typed)];
+  if (folded.startsWith(query)) return 0;
+  if (folded.split(/[\s._-]+/).some((word) => word.startsWith(query))) return 1;
+  return folded.includes(query) ? 2 : undefined;
 }
 
 /** Best first; `@channel` and `@here` only where more than two people read. */

@@ -39,7 +39,7 @@ export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = t
   let previous: Previous | undefined;
   /** Bounds of the day; dates are computed for each day only, as a history has many messages. */
   let [dayStart, dayEnd] = [Number.NaN, Number.NaN];
-  let isNewShown = newAfter === undefined;
+  let hasNewSeparator = newAfter === undefined;
 
   /** The key follows from the first message of the day: with older messages the separator moves. */
   function openDay(at: number, key: string) {
@@ -52,8 +52,8 @@ export function rowsOf({ messages, outgoing = [], userId, newAfter, withDays = t
 
   for (const message of messages) {
     openDay(message.createdAt, message.id);
-    if (!isNewShown && message.createdAt > newAfter! && message.author.id !== userId) {
-      isNewShown = true;
+    if (!hasNewSeparator && message.createdAt > newAfter! && message.author.id !== userId) {
+      hasNewSeparator = true;
       previous = undefined;
       rows.push({ kind: 'new', key: `new-${message.id}` });
     }

@@ -30,15 +30,15 @@ export function markRead(marks: Marks, key: string, at: number): Marks {
   return readUpTo(marks, key) >= at ? marks : bounded({ ...marks, read: { ...marks.read, [key]: at } });
 }
 
-const [MAX_MARKS, KEPT_MARKS] = [3000, 2500];
+const [MAX_MARKS, TRIMMED_MARKS] = [3000, 2500];
 
 /** Merges the oldest marks into `since`: threads add up over the years. */
 function bounded(marks: Marks): Marks {
   const entries = Object.entries(marks.read);
   if (entries.length <= MAX_MARKS) return marks;
   entries.sort(([, a], [, b]) => b - a);
-  const since = Math.max(marks.since, entries[KEPT_MARKS]?.[1] ?? 0);
-  return { ...marks, since, read: Object.fromEntries(entries.slice(0, KEPT_MARKS)) };
+  const since = Math.max(marks.since, entries[TRIMMED_MARKS]?.[1] ?? 0);
+  return { ...marks, since, read: Object.fromEntries(entries.slice(0, TRIMMED_MARKS)) };
 }
 
 /** Marks a message and everything after it as unread. */

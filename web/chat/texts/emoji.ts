@@ -205,6 +205,6 @@ export const EMOJI: readonly Emoji[] = LIST.trim()
 
 /** Those of which each typed word begins a word. */
 export function findEmoji(typed: string): readonly Emoji[] {
-  const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return EMOJI.filter(({ words }) => wanted.every((each) => ` ${words}`.includes(` ${each}`)));
+  const terms = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return EMOJI.filter(({ words }) => terms.every((each) => ` ${words}`.includes(` ${each}`)));
 }

@@ -107,10 +107,10 @@ export const texts = {
     `${text ? `“${text}” will be deleted for everyone` : 'This message will be deleted for everyone'}${
       replies > 0 ? `, with its ${plural(replies, 'reply', 'replies')}` : ''
     }. This cannot be undone.`,
-  messageGone: 'This message has been deleted.',
-  editedMessageGone: 'The message you were editing has been deleted. What you typed is in the message box.',
+  messageDeleted: 'This message has been deleted.',
+  editedMessageDeleted: 'The message you were editing has been deleted. What you typed is in the message box.',
   loadingQuote: 'Loading quoted message…',
-  quoteGone: 'Quoted message was deleted',
+  quoteDeleted: 'Quoted message was deleted',
   jumpToQuote: 'Go to quoted message',
   sentFile: 'Sent a file',
   replies: (count: number) => plural(count, 'reply', 'replies'),

@@ -18,7 +18,7 @@ export function Quote({ id, placeId, threadId }: QuoteProps) {
   const { quotes, store } = useWorkspace();
   const quote = quotes.of(id, threadId === undefined ? [placeId] : [threadId, placeId]);
   if (quote === undefined) return <div class="quoted quiet">{texts.loadingQuote}</div>;
-  if (quote === 'gone') return <div class="quoted quiet">{texts.quoteGone}</div>;
+  if (quote === 'gone') return <div class="quoted quiet">{texts.quoteDeleted}</div>;
   const text = plainText(quote.content) || texts.sentFile;
   function jump() {
     const parentId = quote !== 'gone' && quote && 'threadId' in quote ? (quote.threadId as string) : undefined;

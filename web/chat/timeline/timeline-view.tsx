@@ -86,7 +86,7 @@ function LoadedTimeline({ timelineKey: key, label, at, intro, onReady }: Timelin
     requestAnimationFrame(() => {
       control.current?.scrollTo(id, 'center');
       settle(id);
-      if (!isFound) return toast({ text: texts.messageGone });
+      if (!isFound) return toast({ text: texts.messageDeleted });
       flash.value = id;
       requestAnimationFrame(() => focusMessage(id));
       setTimeout(() => {

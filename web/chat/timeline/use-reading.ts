@@ -1,6 +1,6 @@
 /** Marks a timeline as read while the user looks at its end, and remembers where what is new to him began. */
 import { useEffect, useState } from 'preact/hooks';
-import { isLooking } from '../../shared/notifications.js';
+import { isPageFocused } from '../../shared/notifications.js';
 import type { Message } from '../contract.js';
 import { readUpTo } from '../state/unread.js';
 import { useWorkspace } from '../workspace/context.js';
@@ -9,13 +9,13 @@ import { useWorkspace } from '../workspace/context.js';
 export function useReading(key: string, messages: readonly Message[], isEndInView: boolean): number {
   const { marks } = useWorkspace();
   const [newAfter, setNewAfter] = useState(() => readUpTo(marks.marks.peek(), key));
-  const [looking, setLooking] = useState(isLooking);
+  const [isFocused, setFocused] = useState(isPageFocused);
   const newest = messages.at(-1)?.createdAt;
 
   useEffect(() => {
     const update = () => {
-      const now = isLooking();
-      setLooking((before) => {
+      const now = isPageFocused();
+      setFocused((before) => {
         // What comes from now on is new when he is back.
         if (before && !now) setNewAfter(readUpTo(marks.marks.peek(), key));
         return now;
@@ -37,7 +37,7 @@ export function useReading(key: string, messages: readonly Message[], isEndInVie
     if (wasMarkedUnread) setNewAfter(mark);
   }, [wasMarkedUnread]);
   useEffect(() => {
-    if (looking && isEndInView && newest !== undefined && !wasMarkedUnread) marks.read(key, newest);
-  }, [looking, isEndInView, newest, key]);
+    if (isFocused && isEndInView && newest !== undefined && !wasMarkedUnread) marks.read(key, newest);
+  }, [isFocused, isEndInView, newest, key]);
   return newAfter;
 }

@@ -54,7 +54,7 @@ export function createEditing({ drafts, draftSender, actions }: EditingDeps) {
     draftSender.cancel(key);
     const { content } = drafts.of(key).peek();
     drafts.change(key, { content: content === '' ? text : `${content}\n${text}` });
-    toast({ text: texts.editedMessageGone });
+    toast({ text: texts.editedMessageDeleted });
   }
 
   return { editing, onEvent };

@@ -32,22 +32,22 @@ export interface ReadMarks {
 
 export function createMarks(userId: string, store: Store): ReadMarks {
   const name = userKey(userId, 'marks');
-  const kept = stored<unknown>(name, null);
-  const readKept = () => storedMarks(kept.get());
-  const marks = signal(readKept() ?? newMarks(Date.now()));
-  if (readKept() === null) keep(marks.value);
+  const storage = stored<unknown>(name, null);
+  const readStored = () => storedMarks(storage.get());
+  const marks = signal(readStored() ?? newMarks(Date.now()));
+  if (readStored() === null) save(marks.value);
 
   /** Marks that cannot be stored must not be replaced by older ones. */
-  function keep(next: Marks) {
-    if (!kept.set(next)) kept.remove();
+  function save(next: Marks) {
+    if (!storage.set(next)) storage.remove();
   }
 
   /** Reads before it writes: another tab may have written. */
   function change(update: (marks: Marks) => Marks) {
-    const current = readKept() ?? marks.peek();
+    const current = readStored() ?? marks.peek();
     const updated = update(current);
     marks.value = updated;
-    if (updated !== current) keep(updated);
+    if (updated !== current) save(updated);
   }
 
   const counter = createUnreadCounter(userId);
@@ -72,7 +72,7 @@ export function createMarks(userId: string, store: Store): ReadMarks {
       }),
     start() {
       const onStorage = ({ key }: StorageEvent) => {
-        if (key === name) marks.value = readKept() ?? marks.peek();
+        if (key === name) marks.value = readStored() ?? marks.peek();
       };
       addEventListener('storage', onStorage);
       return () => removeEventListener('storage', onStorage);

@@ -1,6 +1,6 @@
 /** Notices of the system about messages to the user, and the count in the title of the page. */
 import { computed, effect } from '@preact/signals';
-import { askPermission, isLooking, notify, permission } from '../../shared/notifications.js';
+import { askPermission, isPageFocused, notify, permission } from '../../shared/notifications.js';
 import { canNotify, notifyAbout, setNotifyAbout } from '../account/notifications.js';
 import type { ChatEvent, EventMessage } from '../contract.js';
 import { isDirect, nameOf } from '../state/chat-state.js';
@@ -38,9 +38,9 @@ export function createNotices({ store, marks, userId }: NoticeDeps) {
     const { channelId, author } = message;
     if (!isOn.peek() || author.id === userId) return;
     const isDirectMessage = isDirect(channelId);
-    const isTold = notifyAbout.peek() === 'everything' || isDirectMessage || isMentioned(message, userId);
-    if (!isTold || marks.marks.value.muted.includes(channelId)) return;
-    if (isLooking() && view.peek().placeId === channelId) return;
+    const isRelevant = notifyAbout.peek() === 'everything' || isDirectMessage || isMentioned(message, userId);
+    if (!isRelevant || marks.marks.value.muted.includes(channelId)) return;
+    if (isPageFocused() && view.peek().placeId === channelId) return;
     showNotice(message, isDirectMessage, parentId);
   }
 

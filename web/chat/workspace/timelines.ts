@@ -8,9 +8,9 @@ import type { Store } from './store.js';
 
 const PAGE = 50;
 /** Messages kept of a place that the reader leaves. */
-const KEPT = 200;
+const MAX_LEFT = 200;
 /** Messages kept of a place that is not in view while new ones arrive. */
-const KEPT_UNSEEN = 400;
+const MAX_UNSEEN = 400;
 /** Places whose newest page is read ahead, for unread marks and quick changes of place. */
 const [AHEAD, AHEAD_AT_ONCE] = [200, 3];
 
@@ -113,13 +113,13 @@ export function createTimelines({ http, store }: { readonly http: Http; readonly
 
   /** A timeline that was left keeps its newest part; one left in the past is dropped. */
   function leave(key: string) {
-    store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, KEPT)));
+    store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, MAX_LEFT)));
     if (store.state.peek().timelines.get(key)?.hasNewer) void loadNewest(key);
   }
 
   /** A message has arrived in a timeline that is not in view. */
   const bound = (key: string) =>
-    store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, KEPT_UNSEEN)));
+    store.update((state) => onTimeline(state, key, (timeline) => trim(timeline, MAX_UNSEEN)));
 
   /** Reads the newest page of each place, conversations first. */
   async function loadAhead() {

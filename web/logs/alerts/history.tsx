@@ -104,6 +104,6 @@ function recordsHref({ triggeredAt, details }: Alert): string {
     order: 'desc',
     live: false,
     refreshSeconds: 0,
-    shownFields: [],
+    columns: [],
   });
 }

@@ -19,11 +19,11 @@ const LONG_NUMBER = /\d{16}/;
 /** Browsers that do not give a number's source round it, as `JSON.parse` does. */
 export function parseExact(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  const keepDigits: Reviver = (_, value, context) =>
+  const preserveDigits: Reviver = (_, value, context) =>
     typeof value === 'number' && context?.source && String(value) !== context.source && LONG_NUMBER.test(context.source)
       ? new ExactNumber(context.source)
       : value;
-  return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, keepDigits);
+  return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, preserveDigits);
 }
 
 /** JSON text, indented by `space`. */

@@ -34,7 +34,7 @@ export const facets = signal<{ readonly [name in FacetName]?: Facet }>({});
 export const counted = signal<Selection | undefined>(undefined);
 
 /** Facets are counted only while they are in view. */
-const areFacetsShown = signal(true);
+const areFacetsOpen = signal(true);
 
 let controller = new AbortController();
 
@@ -49,7 +49,7 @@ export async function count(selection: Selection, now: number, isRefresh: boolea
   const { signal: aborted } = controller;
   batch(() => {
     counted.value = selection;
-    if (!areFacetsShown.peek()) facets.value = {};
+    if (!areFacetsOpen.peek()) facets.value = {};
   });
   await Promise.all([countTime(selection, now, aborted, isRefresh), countFacets(isRefresh)]);
 }
@@ -57,7 +57,7 @@ export async function count(selection: Selection, now: number, isRefresh: boolea
 /** Counts the facets of the selection that was counted last. */
 async function countFacets(isRefresh = false): Promise<void> {
   const selection = counted.peek();
-  if (!selection || !areFacetsShown.peek()) return;
+  if (!selection || !areFacetsOpen.peek()) return;
   const { signal: aborted } = controller;
   await Promise.all(
     (['level', 'producer', 'event'] as const).map((name) => countFacet(selection, name, aborted, isRefresh)),
@@ -65,9 +65,9 @@ async function countFacets(isRefresh = false): Promise<void> {
 }
 
 /** Says whether facets are in view; counts them if they were not yet. */
-export function showFacets(shown: boolean): void {
-  areFacetsShown.value = shown;
-  if (shown && facets.peek().level === undefined) void countFacets();
+export function showFacets(isOpen: boolean): void {
+  areFacetsOpen.value = isOpen;
+  if (isOpen && facets.peek().level === undefined) void countFacets();
 }
 
 /** Without the conditions of the facet itself, so that its other values can be chosen. */
@@ -162,8 +162,8 @@ async function bucketsOfLevels(
   all: Counts,
   aborted: AbortSignal,
 ): Promise<readonly Bucket[]> {
-  const wanted = filter.levels.length > 0 ? filter.levels.filter((level) => group.includes(level)) : group;
-  const levels = wanted.filter((level) => !filter.not.levels.includes(level));
+  const selected = filter.levels.length > 0 ? filter.levels.filter((level) => group.includes(level)) : group;
+  const levels = selected.filter((level) => !filter.not.levels.includes(level));
   if (levels.length === 0 || all.total === 0) return [];
   if (filter.levels.length > 0 && levels.length === filter.levels.length) return all.buckets;
   const { buckets } = await bucketsOf({ filter: { ...filter, levels }, bounds }, scale.intervalMs, aborted);

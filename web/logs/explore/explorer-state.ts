@@ -6,7 +6,7 @@ import { boundsOf } from '../time/range.js';
 import { count, counted, total } from './counts.js';
 import { fieldsOf } from './fields.js';
 import { arrivedCount, startLive, stopLive } from './live.js';
-import { entries, isShown, runQuery } from './results.js';
+import { entries, isCurrent, runQuery } from './results.js';
 import { type View, view } from './view.js';
 
 /** The query of the address is incomplete; the text says what to change. */
@@ -50,7 +50,7 @@ export async function run(): Promise<void> {
   const selection = selectionOf(current, now);
   countedArrivals.value = 0;
   const query = queryOf(current);
-  const isRefresh = isShown(query);
+  const isRefresh = isCurrent(query);
   const page = runQuery(selection, current.live ? 'desc' : current.order, query);
   // Records come first; counts take longer, and would slow them down.
   await Promise.race([page, pause(HEAD_START_MS)]);
@@ -70,12 +70,12 @@ function recount() {
 
 /** Follows the address until the returned function is called. */
 export function startExplorer(): () => void {
-  let shown = '';
+  let lastKey = '';
   const stopRuns = effect(() => {
     const key = queryOf(view.value);
     // The refresh alone does not change the results.
-    if (key === shown) return;
-    shown = key;
+    if (key === lastKey) return;
+    lastKey = key;
     void untracked(run);
   });
   const stopRefresh = effect(() => {

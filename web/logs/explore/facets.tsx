@@ -16,7 +16,7 @@ import { fieldNames } from './explorer-state.js';
 import { lookedAt } from './fields.js';
 import { toneOf } from './levels.js';
 import { entries, state } from './results.js';
-import { toggleShownField, view } from './view.js';
+import { toggleColumn, view } from './view.js';
 
 const SHOWN = 6;
 const FIELDS_SHOWN = 12;
@@ -213,8 +213,8 @@ function FieldFacet({ path }: { path: string }) {
         <>
           <Checkbox
             label={texts.facets.show}
-            checked={view.value.shownFields.includes(path)}
-            onChange={() => toggleShownField(path)}
+            checked={view.value.columns.includes(path)}
+            onChange={() => toggleColumn(path)}
           />
           {facet.value.error !== undefined && <p class="quiet">{messageOf(facet.value.error)}</p>}
           {facet.value.counts ? (

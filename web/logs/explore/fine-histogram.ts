@@ -11,14 +11,16 @@ import { view } from './view.js';
 /** Undefined where the counts of the service are shown. */
 export const fine = computed<Histogram | undefined>(() => {
   const { value: counted } = histogram;
-  const { value: shown } = entries;
-  if (!counted || shown.length === 0 || shown.length !== total.value) return undefined;
+  const { value: records } = entries;
+  if (!counted || records.length === 0 || records.length !== total.value) return undefined;
   const { start, bars, widthMs } = counted.scale;
   const { from = start, to = Math.min(ranAt.value, start + bars * widthMs) } = boundsOf(view.value.range, ranAt.value);
   const scale = fineScaleOf({ from, to });
   if (!scale || scale.widthMs >= widthMs) return undefined;
   const bucketsOf = (levels?: readonly string[]) =>
-    shown.filter(({ level }) => levels?.includes(level) ?? true).map(({ timestamp }) => ({ key: timestamp, count: 1 }));
+    records
+      .filter(({ level }) => levels?.includes(level) ?? true)
+      .map(({ timestamp }) => ({ key: timestamp, count: 1 }));
   const [totals, errors, warnings] = [undefined, ERROR_LEVELS, WARNING_LEVELS].map((levels) =>
     barsOf(bucketsOf(levels), scale),
   );

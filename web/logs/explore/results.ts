@@ -19,10 +19,10 @@ export const isLoadingMore = signal(false);
 /** Where the next page starts. */
 let cursor: string | undefined;
 /** Query whose records are shown. */
-let shownQuery: string | undefined;
+let currentQuery: string | undefined;
 let running: { readonly selection: Selection; readonly order: Order; readonly controller: AbortController } | undefined;
 
-export const isShown = (query: string): boolean => query === shownQuery;
+export const isCurrent = (query: string): boolean => query === currentQuery;
 
 /**
  * Replaces the results by the first page, once it has come. Resolves with the position that the page reflects;
@@ -43,7 +43,7 @@ export async function runQuery(selection: Selection, order: Order, query: string
     const page = await fetchPage(selection, { order, limit: PAGE_RECORDS }, controller.signal);
     if (controller.signal.aborted) return undefined;
     cursor = page.nextCursor;
-    shownQuery = query;
+    currentQuery = query;
     batch(() => {
       entries.value = page.entries;
       hasMore.value = page.hasMore;
@@ -55,8 +55,8 @@ export async function runQuery(selection: Selection, order: Order, query: string
     batch(() => {
       state.value = 'failed';
       failure.value = error;
-      if (isShown(query)) return;
-      shownQuery = undefined;
+      if (isCurrent(query)) return;
+      currentQuery = undefined;
       entries.value = [];
     });
     return undefined;

@@ -13,7 +13,7 @@ import { matching, ranAt } from './explorer-state.js';
 import { dropped, held, isPaused, liveState, missedSome, setPaused } from './live.js';
 import { scrollToNewest } from './record-list.js';
 import { entries, state } from './results.js';
-import { change, shareAddress, toggleShownField, view } from './view.js';
+import { change, shareAddress, toggleColumn, view } from './view.js';
 
 const isDownloading = signal(false);
 
@@ -91,13 +91,13 @@ export function Toolbar({ openFilters }: { openFilters: () => void }) {
 /** Fields whose values are in the rows; a click takes one away. */
 const ShownFields = () => (
   <>
-    {view.value.shownFields.map((path) => (
+    {view.value.columns.map((path) => (
       <button
         key={path}
         type="button"
         class="tag shown-field-tag"
         aria-label={texts.results.hideField(path)}
-        onClick={() => toggleShownField(path)}
+        onClick={() => toggleColumn(path)}
       >
         {path}
         <Icon of={X} />

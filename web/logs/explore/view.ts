@@ -13,12 +13,12 @@ export interface View {
   /** Seconds between automatic refreshes; 0: none. */
   readonly refreshSeconds: number;
   /** Paths of fields whose values are shown in the rows. */
-  readonly shownFields: readonly string[];
+  readonly columns: readonly string[];
 }
 
 export const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
 
-const MAX_SHOWN_FIELDS = 8;
+const MAX_COLUMNS = 8;
 
 export function viewFrom(query: URLSearchParams): View {
   const refresh = Number(query.get('refresh'));
@@ -27,12 +27,12 @@ export function viewFrom(query: URLSearchParams): View {
     range: rangeFrom(query),
     order: query.get('order') === 'asc' ? 'asc' : 'desc',
     live: query.get('live') === '1',
-    shownFields: [...new Set(query.getAll('show').filter(Boolean))].slice(0, MAX_SHOWN_FIELDS),
+    columns: [...new Set(query.getAll('show').filter(Boolean))].slice(0, MAX_COLUMNS),
     refreshSeconds: (REFRESH_SECONDS as readonly number[]).includes(refresh) ? refresh : 0,
   };
 }
 
-export function viewHref({ text, range, order, live, refreshSeconds, shownFields }: View): string {
+export function viewHref({ text, range, order, live, refreshSeconds, columns }: View): string {
   const address = href([], {
     ...(text !== '' && { q: text }),
     ...rangeParameters(range),
@@ -40,7 +40,7 @@ export function viewHref({ text, range, order, live, refreshSeconds, shownFields
     ...(live && { live: '1' }),
     ...(refreshSeconds > 0 && { refresh: String(refreshSeconds) }),
   });
-  return address + shownFields.map((path) => `&show=${encodeURIComponent(path)}`).join('');
+  return address + columns.map((path) => `&show=${encodeURIComponent(path)}`).join('');
 }
 
 /** The view in the address. */
@@ -53,11 +53,11 @@ export function change(changes: Partial<View>, { replace = false } = {}): void {
 }
 
 /** Shows the values of a field in the rows, or no longer. */
-export function toggleShownField(path: string): void {
-  const { shownFields } = view.peek();
-  const isShown = shownFields.includes(path);
-  const next = isShown ? shownFields.filter((each) => each !== path) : [...shownFields, path].slice(-MAX_SHOWN_FIELDS);
-  change({ shownFields: next }, { replace: true });
+export function toggleColumn(path: string): void {
+  const { columns } = view.peek();
+  const isSelected = columns.includes(path);
+  const next = isSelected ? columns.filter((each) => each !== path) : [...columns, path].slice(-MAX_COLUMNS);
+  change({ columns: next }, { replace: true });
 }
 
 /** Address of the view with its bounds fixed, so that others see the same records later. */

@@ -37,16 +37,16 @@ export interface Completed {
 
 /** The text with a name and a colon at the point. */
 export function completeName(text: string, point: CompletionPoint, name: string, isField: boolean): Completed {
-  const shown = formatCondition({ kind: isField ? 'field' : 'level', name, value: 'x', negated: false }).slice(0, -1);
-  return splice(text, point, shown);
+  const token = formatCondition({ kind: isField ? 'field' : 'level', name, value: 'x', negated: false }).slice(0, -1);
+  return splice(text, point, token);
 }
 
 /** The text with a value at the point, and a space after it. */
 export function completeValue(text: string, point: CompletionPoint, value: string): Completed {
   const { term } = point;
-  const shown = formatCondition({ kind: 'field', name: 'x', value, negated: false }).slice(2);
+  const token = formatCondition({ kind: 'field', name: 'x', value, negated: false }).slice(2);
   const isLast = point.end >= text.length || term?.kind === 'level';
-  return splice(text, point, isLast && point.end >= text.length ? `${shown} ` : shown);
+  return splice(text, point, isLast && point.end >= text.length ? `${token} ` : token);
 }
 
 function splice(text: string, { start, end }: CompletionPoint, inserted: string): Completed {

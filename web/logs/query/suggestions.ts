@@ -14,7 +14,7 @@ export interface Suggestion {
   readonly complete: (text: string) => Completed;
 }
 
-const MAX_SHOWN = 12;
+const MAX_SUGGESTIONS = 12;
 const MAX_VALUES = 200;
 /** Milliseconds that counted values are used again. */
 const FRESH_MS = 30_000;
@@ -34,7 +34,7 @@ export function suggestNames(point: CompletionPoint, fieldPaths: readonly string
     .filter((path) => !own.some(({ name }) => name === path))
     .map((name) => ({ name, note: texts.query.field, isField: true }));
   return rank([...own, ...fields], ({ name }) => name, point.typed)
-    .slice(0, MAX_SHOWN)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ name, note, isField }) => ({
       key: name,
       label: name,
@@ -60,7 +60,7 @@ export async function suggestValues(
     ({ key }) => key,
     point.typed,
   )
-    .slice(0, MAX_SHOWN)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ key, count }) => ({
       key,
       label: key,

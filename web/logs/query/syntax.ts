@@ -76,7 +76,7 @@ const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 /** A condition as text of the query bar. */
 export function formatCondition({ kind, name, value, negated }: Condition): string {
   const bare = matchAt(BARE_NAME, `${name}:`, 0);
-  const shownName = kind === 'field' && (isName(name) || bare !== name) ? quote(name) : name;
-  const shownValue = value === '' || /[\s"]|^\/\//.test(value) ? quote(value) : value;
-  return `${negated ? '-' : ''}${shownName}:${shownValue}`;
+  const nameText = kind === 'field' && (isName(name) || bare !== name) ? quote(name) : name;
+  const valueText = value === '' || /[\s"]|^\/\//.test(value) ? quote(value) : value;
+  return `${negated ? '-' : ''}${nameText}:${valueText}`;
 }

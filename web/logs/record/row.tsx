@@ -40,7 +40,7 @@ export function Row({ entry, isOpen, showDate, tabIndex = 0, onClick, onFocus = 
       <span class="producer">{producerId}</span>
       <span class="message">
         {event !== null && event !== message && <span class="event">{event} </span>}
-        {view.value.shownFields.map((path) => (
+        {view.value.columns.map((path) => (
           <ShownField key={path} entry={entry} path={path} />
         ))}
         {message.slice(0, MAX_SHOWN)}

@@ -3,7 +3,7 @@ import { CircleMinus, CirclePlus, Copy, Pin } from 'lucide-preact';
 import { IconButton } from '../../shared/components/button.js';
 import { editQuery } from '../explore/draft.js';
 import { MAX_VALUE } from '../explore/facets.js';
-import { toggleShownField, view } from '../explore/view.js';
+import { toggleColumn, view } from '../explore/view.js';
 import { addCondition } from '../query/edit.js';
 import type { Condition } from '../query/syntax.js';
 import { texts } from '../texts.js';
@@ -45,8 +45,8 @@ export function ValueActions({ condition, canExclude = true, isReachable = true 
           tabIndex={isReachable ? 0 : -1}
           icon={Pin}
           label={texts.record.show(name)}
-          pressed={view.value.shownFields.includes(name)}
-          onClick={() => toggleShownField(name)}
+          pressed={view.value.columns.includes(name)}
+          onClick={() => toggleColumn(name)}
         />
       )}
       <IconButton

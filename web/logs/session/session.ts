@@ -17,7 +17,7 @@ const saved = stored<string>('annals-logs-authorization', '', () => sessionStora
 /** Credentials that the browser did not store. */
 let unsaved = '';
 
-function keep(value: string) {
+function save(value: string) {
   saved.set(value);
   unsaved = saved.get() === value ? '' : value;
 }
@@ -76,7 +76,7 @@ export async function signIn(value: string): Promise<boolean> {
     if (error instanceof ApiError && error.status === 401) return false;
     throw error;
   }
-  keep(value);
+  save(value);
   access.value = { kind: 'signed in' };
   return true;
 }

@@ -19,10 +19,10 @@ import { isModerating, room, self } from '../meeting/state.js';
 import {
   isCameraOn,
   isMicrophoneOn,
+  switchCamera,
+  switchMicrophone,
   toggleHand,
   toggleScreen,
-  turnCamera,
-  turnMicrophone,
 } from '../meeting/switches.js';
 import { unread } from '../messages/timeline.js';
 import { texts } from '../texts.js';
@@ -65,7 +65,7 @@ function Microphone() {
         icon={isOn ? Mic : MicOff}
         isOff={!isOn}
         label={isOn ? words.mute : words.unmute}
-        onClick={() => void turnMicrophone(!isOn)}
+        onClick={() => void switchMicrophone(!isOn)}
       />
       <DeviceMenu kind="audioinput" label={texts.devices.microphone} />
     </span>
@@ -80,7 +80,7 @@ function Camera() {
         icon={isOn ? Video : VideoOff}
         isOff={!isOn}
         label={isOn ? words.cameraOff : words.cameraOn}
-        onClick={() => void turnCamera(!isOn)}
+        onClick={() => void switchCamera(!isOn)}
       />
       <DeviceMenu kind="videoinput" label={texts.devices.camera} />
     </span>

@@ -5,7 +5,7 @@ import { Checkbox } from '../../shared/components/form.js';
 import { stored } from '../../shared/storage.js';
 import { togglePanel } from '../meeting/panel.js';
 import { view } from '../meeting/state.js';
-import { isCameraOn, isMicrophoneOn, toggleHand, turnCamera, turnMicrophone } from '../meeting/switches.js';
+import { isCameraOn, isMicrophoneOn, switchCamera, switchMicrophone, toggleHand } from '../meeting/switches.js';
 import { texts } from '../texts.js';
 
 const { shortcuts: words, controls } = texts;
@@ -22,8 +22,8 @@ interface Shortcut {
 }
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { key: 'm', label: `${controls.mute} / ${controls.unmute}`, run: () => turnMicrophone(!isMicrophoneOn.value) },
-  { key: 'v', label: `${controls.cameraOn} / ${controls.cameraOff}`, run: () => turnCamera(!isCameraOn.value) },
+  { key: 'm', label: `${controls.mute} / ${controls.unmute}`, run: () => switchMicrophone(!isMicrophoneOn.value) },
+  { key: 'v', label: `${controls.cameraOn} / ${controls.cameraOff}`, run: () => switchCamera(!isCameraOn.value) },
   { key: 'h', label: `${controls.raiseHand} / ${controls.lowerHand}`, run: toggleHand },
   { key: 'p', label: controls.people, run: () => togglePanel('people') },
   { key: 'c', label: controls.chat, run: () => togglePanel('chat') },
@@ -51,7 +51,7 @@ export function watchShortcuts(): void {
     if (event.key === ' ' && !isButton(event) && !isMicrophoneOn.value) {
       event.preventDefault();
       isTalking = true;
-      void turnMicrophone(true);
+      void switchMicrophone(true);
     }
     const shortcut = SHORTCUTS.find(({ key }) => key === event.key.toLowerCase());
     if (!shortcut) return;
@@ -59,7 +59,7 @@ export function watchShortcuts(): void {
     shortcut.run();
   });
   const stopTalking = () => {
-    if (isTalking) void turnMicrophone(false);
+    if (isTalking) void switchMicrophone(false);
     isTalking = false;
   };
   addEventListener('keyup', (event) => {

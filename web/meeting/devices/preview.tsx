@@ -8,7 +8,7 @@ import { preferences } from '../media/devices.js';
 import { camera, microphone } from '../media/input.js';
 import { ownLevel } from '../media/levels.js';
 import { ownCamera } from '../media/own-streams.js';
-import { isCameraClosed, isCameraOn, isMicrophoneOn, turnCamera, turnMicrophone } from '../meeting/switches.js';
+import { isCameraClosed, isCameraOn, isMicrophoneOn, switchCamera, switchMicrophone } from '../meeting/switches.js';
 import { Video } from '../stage/video.js';
 import { texts } from '../texts.js';
 
@@ -35,7 +35,7 @@ export function Preview({ name }: { name: string }) {
           class={`round ${isMicrophoneOn.value ? '' : 'off'}`}
           title={isMicrophoneOn.value ? controls.mute : controls.unmute}
           aria-label={isMicrophoneOn.value ? controls.mute : controls.unmute}
-          onClick={() => void turnMicrophone(!isMicrophoneOn.value)}
+          onClick={() => void switchMicrophone(!isMicrophoneOn.value)}
         >
           <Icon of={isMicrophoneOn.value ? Mic : MicOff} />
         </button>
@@ -44,7 +44,7 @@ export function Preview({ name }: { name: string }) {
           class={`round ${isCameraOn.value ? '' : 'off'}`}
           title={isCameraOn.value ? controls.cameraOff : controls.cameraOn}
           aria-label={isCameraOn.value ? controls.cameraOff : controls.cameraOn}
-          onClick={() => void turnCamera(!isCameraOn.value)}
+          onClick={() => void switchCamera(!isCameraOn.value)}
         >
           <Icon of={isCameraOn.value ? VideoIcon : VideoOff} />
         </button>

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { stored } from '../../shared/storage.js';
 
-const kept = stored('meeting.name', '');
+const storage = stored('meeting.name', '');
 
-export const ownName = signal(kept.get());
-export const rememberName = (name: string): void => void kept.set(name);
+export const ownName = signal(storage.get());
+export const rememberName = (name: string): void => void storage.set(name);

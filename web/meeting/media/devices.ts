@@ -14,18 +14,18 @@ interface Preferences {
   readonly isMirrored: boolean;
 }
 
-const kept = stored<Partial<Preferences>>('meeting.devices', {});
+const storage = stored<Partial<Preferences>>('meeting.devices', {});
 
 export const preferences = signal<Preferences>({
   chosen: {},
   isOn: { audio: true, video: true },
   isMirrored: true,
-  ...kept.get(),
+  ...storage.get(),
 });
 
 export function changePreferences(change: Partial<Preferences>): void {
   preferences.value = { ...preferences.value, ...change };
-  kept.set(preferences.value);
+  storage.set(preferences.value);
 }
 
 /** Undefined where the browser offers no devices: on `http` pages of other hosts. */

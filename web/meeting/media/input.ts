@@ -87,21 +87,22 @@ function createInput(kind: InputKind) {
 
   /** `stream`: already requested; undefined if that failed. */
   async function openFrom(stream: Promise<MediaStream | undefined>) {
-    const mine = ++newest;
+    const attempt = ++newest;
     openings.value++;
     // Phones open one camera at a time.
     if (kind === 'video') track.value?.stop();
     try {
-      const opened = (await stream) ?? (mine === newest ? await request({ [kind]: constraintsOf(kind) }) : undefined);
+      const opened =
+        (await stream) ?? (attempt === newest ? await request({ [kind]: constraintsOf(kind) }) : undefined);
       const [found, ...others] = opened ? tracksIn(opened) : [];
       for (const each of others) each.stop();
-      if (mine !== newest) found?.stop();
+      if (attempt !== newest) found?.stop();
       else {
         use(found);
         problem.value = '';
       }
     } catch (error) {
-      if (mine === newest) {
+      if (attempt === newest) {
         problem.value = problemText(kind, error);
         use(undefined);
       }

@@ -29,11 +29,11 @@ export function nextSpeakers(
   const loudAt = new Map([...before.loudAt].filter(([id, at]) => levels.has(id) && now - at < BRIDGE_MS));
   for (const [id, level] of levels) if (level >= LOUD) loudAt.set(id, now);
   const speaking = new Set(loudAt.keys());
-  const kept = before.current !== undefined && levels.has(before.current) ? before.current : undefined;
+  const present = before.current !== undefined && levels.has(before.current) ? before.current : undefined;
   const others = [...speaking].filter((id) => id !== me);
-  const mayChange = kept === undefined || (!speaking.has(kept) && now - before.since >= DWELL_MS);
+  const mayChange = present === undefined || (!speaking.has(present) && now - before.since >= DWELL_MS);
   const loudest = others.sort((a, b) => (levels.get(b) ?? 0) - (levels.get(a) ?? 0))[0];
-  const current = mayChange ? (loudest ?? kept) : kept;
+  const current = mayChange ? (loudest ?? present) : present;
   const isSame = sameSet(speaking, before.speaking) && current === before.current;
   if (isSame && loudAt.size === 0) return before;
   return {

@@ -15,11 +15,11 @@ import { Header } from './header.js';
 import { showInAddress } from './link.js';
 import { panel } from './panel.js';
 import { state } from './state.js';
-import { keepScreenOn } from './wake-lock.js';
+import { holdWakeLock } from './wake-lock.js';
 
 export function MeetingView() {
   useEffect(showInAddress, []);
-  useEffect(keepScreenOn, []);
+  useEffect(holdWakeLock, []);
   const { trouble } = state.value;
   return (
     <main class="meeting" data-panel={panel.value}>

@@ -8,7 +8,7 @@ import { showReaction } from '../stage/reactions.js';
 import { errorText, texts } from '../texts.js';
 import { announce } from './announcer.js';
 import { panel } from './panel.js';
-import { turnMicrophone } from './switches.js';
+import { switchMicrophone } from './switches.js';
 
 export interface NoticeOptions {
   readonly outbox: Pick<Outbox, 'confirm'>;
@@ -21,8 +21,8 @@ export interface NoticeOptions {
 const openChat = { label: texts.chat.show, run: () => (panel.value = 'chat') };
 const MAX_PREVIEW = 90;
 
-panel.subscribe((shown) => {
-  if (shown === 'chat') dismissToasts(openChat);
+panel.subscribe((open) => {
+  if (open === 'chat') dismissToasts(openChat);
 });
 
 export function createNotices({ outbox, files, me, nameOf, onSignal }: NoticeOptions) {
@@ -38,7 +38,7 @@ export function createNotices({ outbox, files, me, nameOf, onSignal }: NoticeOpt
   function onAction(action: Action, who: string) {
     if (action === 'unmute') {
       // The microphone stays closed until we agree (see `switches.ts`).
-      const accept = { label: texts.controls.unmute, run: () => void turnMicrophone(true) };
+      const accept = { label: texts.controls.unmute, run: () => void switchMicrophone(true) };
       toast({ text: notices.asksToUnmute(who), action: accept });
     } else {
       const text = {

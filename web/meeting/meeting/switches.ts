@@ -31,7 +31,7 @@ export const isCameraOn = computed(() =>
 );
 
 /** Whether we have turned the microphone on ourselves: a moderator can close it, but not open it. */
-const mayBeHeard = signal(false);
+const isUnmutedByUser = signal(false);
 /** Devices that the browser was still asking for when we joined: they are turned on once they are allowed. */
 const awaited = new Set<InputKind>();
 
@@ -58,28 +58,28 @@ export function flagsOnJoin(before?: Flags): Flags {
   awaited.clear();
   for (const [kind, { track, isOpening }] of INPUTS) if (!track.value && isOpening.value) awaited.add(kind);
   const flags = before ?? { isMuted: !isMicrophoneOn.value, isVideoOff: !isCameraOn.value, isHandRaised: false };
-  mayBeHeard.value = !flags.isMuted;
+  isUnmutedByUser.value = !flags.isMuted;
   return flags;
 }
 
-export async function turnMicrophone(isOn: boolean): Promise<void> {
+export async function switchMicrophone(isOn: boolean): Promise<void> {
   remember('audio', isOn);
   if (isOn && !microphone.track.value) {
     await microphone.open();
     if (microphone.problem.value) return failed(microphone.problem.value);
   }
   if (!isOn && !isInside.value) microphone.close();
-  mayBeHeard.value = isOn;
-  tell({ isMuted: !isOn });
+  isUnmutedByUser.value = isOn;
+  changeOwnFlags({ isMuted: !isOn });
 }
 
-export async function turnCamera(isOn: boolean): Promise<void> {
+export async function switchCamera(isOn: boolean): Promise<void> {
   remember('video', isOn);
   if (isOn && !camera.track.value) {
     await camera.open();
     if (camera.problem.value) return failed(camera.problem.value);
   }
-  tell({ isVideoOff: !isOn });
+  changeOwnFlags({ isVideoOff: !isOn });
   // A camera that is off is closed, so that its light is off, too.
   if (!isOn) camera.close();
 }
@@ -94,7 +94,7 @@ function failed(text: string) {
   if (isInside.value) toast({ text, tone: 'bad' });
 }
 
-function tell(flags: Partial<Flags>) {
+function changeOwnFlags(flags: Partial<Flags>) {
   if (state.value.status !== 'out') changeFlags(flags);
 }
 
@@ -111,13 +111,13 @@ export async function toggleScreen(): Promise<void> {
 // A muted microphone stays open, so that speaking again needs no time.
 effect(() => {
   const track = microphone.track.value;
-  if (track) track.enabled = isMicrophoneOn.value && (mayBeHeard.value || !isInside.value);
+  if (track) track.enabled = isMicrophoneOn.value && (isUnmutedByUser.value || !isInside.value);
 });
 
 effect(() => {
   const own = self.value;
-  if (own?.isMuted) mayBeHeard.value = false;
-  else if (own && !mayBeHeard.peek()) changeFlags({ isMuted: true });
+  if (own?.isMuted) isUnmutedByUser.value = false;
+  else if (own && !isUnmutedByUser.peek()) changeFlags({ isMuted: true });
 });
 
 // A device that is unplugged is off; one that is allowed after joining is on, as the preview promised.
@@ -129,7 +129,7 @@ for (const [kind, { track, problem }, flag] of INPUTS) {
     before = now;
     if (state.peek().status === 'out') return;
     if (now && awaited.delete(kind)) {
-      if (kind === 'audio') mayBeHeard.value = true;
+      if (kind === 'audio') isUnmutedByUser.value = true;
       changeFlags({ [flag]: false });
     } else if (!now && self.peek()?.[flag] === false) {
       changeFlags({ [flag]: true });

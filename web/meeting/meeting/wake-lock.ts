@@ -1,7 +1,7 @@
 /** Keeps the screen of a phone on during a meeting. */
 
 /** Returns a function that ends it. The lock ends by itself while the page is hidden, so it is taken again. */
-export function keepScreenOn(): () => void {
+export function holdWakeLock(): () => void {
   let lock: WakeLockSentinel | undefined;
   let isOver = false;
   async function take() {

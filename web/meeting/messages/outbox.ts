@@ -77,9 +77,9 @@ export function createOutbox({ send, announce }: OutboxOptions): Outbox {
     pending: () =>
       entries.value.map(({ id: _, ...each }) => (each.status === 'sent' ? { ...each, status: 'unsure' } : each)),
     enter(room, restored = []) {
-      const kept = room === roomId ? entries.value : [];
+      const existing = room === roomId ? entries.value : [];
       roomId = room;
-      entries.value = [...kept, ...restored.map(newEntry)];
+      entries.value = [...existing, ...restored.map(newEntry)];
     },
     add(message) {
       if (entries.value.length >= MAX_QUEUE) return false;

@@ -16,7 +16,7 @@ export interface Reaction {
   readonly sign: string;
 }
 
-const SHOWN_MS = 4000;
+const DISPLAY_MS = 4000;
 
 export const reactions = signal<readonly Reaction[]>([]);
 let lastKey = 0;
@@ -26,5 +26,5 @@ export function showReaction(participantId: string, reaction: string): void {
   reactions.value = [...reactions.value, { key, participantId, sign: REACTIONS.get(reaction) ?? reaction }];
   setTimeout(() => {
     reactions.value = reactions.value.filter((each) => each.key !== key);
-  }, SHOWN_MS);
+  }, DISPLAY_MS);
 }

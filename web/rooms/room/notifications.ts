@@ -2,24 +2,24 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { toast } from '../../shared/components/toasts.js';
-import { askPermission, isLooking, notify, permission } from '../../shared/notifications.js';
+import { askPermission, isPageFocused, notify, permission } from '../../shared/notifications.js';
 import { stored } from '../../shared/storage.js';
 import { isMessage } from '../conversation.js';
 import { texts } from '../texts.js';
 import { useRoom } from './context.js';
 
 const words = texts.notifications;
-const kept = stored('rooms.notify', false);
+const storage = stored('rooms.notify', false);
 
-const isWanted = signal(kept.get());
+const isEnabled = signal(storage.get());
 
-export const isNotifying = (): boolean => isWanted.value && permission.value === 'granted';
+export const isNotifying = (): boolean => isEnabled.value && permission.value === 'granted';
 
 /** Turns them on or off in this browser; must be called from a click. */
 export async function toggleNotifications(): Promise<void> {
-  isWanted.value = !isNotifying();
-  kept.set(isWanted.value);
-  if (!isWanted.value) return;
+  isEnabled.value = !isNotifying();
+  storage.set(isEnabled.value);
+  if (!isEnabled.value) return;
   const answer = await askPermission();
   if (answer !== 'granted') toast({ text: answer === 'unsupported' ? words.unsupported : words.refused, tone: 'bad' });
 }
@@ -36,7 +36,7 @@ export function useNotifications(): void {
     if (!isLoaded) return;
     const isNew = known.current !== undefined && newest !== undefined && newest.id !== known.current;
     known.current = newest?.id ?? null;
-    if (isNew && newest.senderId !== session.ownId && isNotifying() && !isLooking())
+    if (isNew && newest.senderId !== session.ownId && isNotifying() && !isPageFocused())
       notify(words.message, words.open, session.roomId);
   }, [newest?.id, isLoaded]);
 }

@@ -14,7 +14,7 @@ export function useUnread(): string | undefined {
   const mark = useSignal<string | undefined>(undefined);
   const messages = entries.filter(isMessage);
   const newest = messages.at(-1)?.id;
-  const shownTitle = title || texts.room.untitled;
+  const roomTitle = title || texts.room.untitled;
 
   useEffect(() => {
     const isHidden = document.visibilityState === 'hidden' && session.isLoaded.value;
@@ -22,14 +22,14 @@ export function useUnread(): string | undefined {
     const firstUnread = messages.findLastIndex(({ id }) => id === seen.value) + 1;
     const unread = messages.length - firstUnread;
     if (unread > 0) mark.value ??= messages[firstUnread]?.id;
-    document.title = unread > 0 ? `(${unread}) ${shownTitle}` : shownTitle;
+    document.title = unread > 0 ? `(${unread}) ${roomTitle}` : roomTitle;
     const onVisibility = () => {
       if (document.visibilityState === 'hidden') mark.value = undefined;
-      else document.title = shownTitle;
+      else document.title = roomTitle;
       seen.value = newest;
     };
     document.addEventListener('visibilitychange', onVisibility);
     return () => document.removeEventListener('visibilitychange', onVisibility);
-  }, [newest, shownTitle]);
+  }, [newest, roomTitle]);
   return mark.value;
 }

@@ -10,7 +10,7 @@ import { create } from '../enter.js';
 import { fragmentOf } from '../invite-link.js';
 import { ownName } from '../own-name.js';
 import { openSecrets } from '../secrets.js';
-import { isStorageLasting, openRooms, removeEnded } from '../store.js';
+import { isStoragePersistent, openRooms, removeEnded } from '../store.js';
 import { texts } from '../texts.js';
 
 const words = texts.start;
@@ -50,7 +50,7 @@ export function StartPage() {
 function CreateForm() {
   const [nameError, setNameError] = useState<string>();
   const [isLasting, setLasting] = useState(true);
-  useEffect(() => void isStorageLasting().then(setLasting), []);
+  useEffect(() => void isStoragePersistent().then(setLasting), []);
   return (
     <section class="card door" aria-labelledby="create-heading">
       <h2 id="create-heading">{words.create}</h2>
