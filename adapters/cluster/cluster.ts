@@ -69,7 +69,7 @@ export async function openCluster({
       observe?.connected(connected);
       logger.debug({ to, isOpen }, 'connection to another node opened or closed');
     };
-    const onLost = () => observe?.messageLost();
+    const onDropped = () => observe?.messageLost();
     const onUnreachable = (at: string) => {
       unreachablePeers.add(to);
       logger.warn({ to, address: at }, PEER_UNREACHABLE);
@@ -83,7 +83,7 @@ export async function openCluster({
       address: addressOfPeer,
       beats,
       onChange,
-      onLost,
+      onDropped,
       onUnreachable,
       after,
     });

@@ -22,7 +22,7 @@ export interface PeerOptions {
   /** Heartbeats seen of the other node; grows while it lives. */
   readonly beats: () => number | undefined;
   readonly onChange: (isOpen: boolean) => void;
-  readonly onLost: () => void;
+  readonly onDropped: () => void;
   /** Called when the node lives but cannot be connected to. */
   readonly onUnreachable: (address: string) => void;
   readonly after: After;
@@ -45,7 +45,7 @@ const ACKNOWLEDGEMENT_BYTES = 1024;
 const isTooLarge = ({ body }: ClusterMessage) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
 
 export function createPeerConnection(options: PeerOptions) {
-  const { nodeId, peerId, key, address, beats, onChange, onLost, onUnreachable, after } = options;
+  const { nodeId, peerId, key, address, beats, onChange, onDropped, onUnreachable, after } = options;
   const mutex = createKeyedMutex(Number.POSITIVE_INFINITY);
   const semaphore = createFairSemaphore(`requests to ${peerId}`, MAX_IN_FLIGHT_BYTES, Number.POSITIVE_INFINITY);
   /** By number: settles a request. */
@@ -77,7 +77,7 @@ export function createPeerConnection(options: PeerOptions) {
     const all = queued;
     [queued, queuedBytes] = [[], 0];
     if (!socket) failRequests();
-    for (const bytes of all) socket ? socket.send(bytes) : onLost();
+    for (const bytes of all) socket ? socket.send(bytes) : onDropped();
   }
 
   /** Resolves when the connection has ended, with whether it was open. */
@@ -141,12 +141,12 @@ export function createPeerConnection(options: PeerOptions) {
   return {
     send(channel: string, message: ClusterMessage) {
       const unread = open ? open.bufferedAmount : queuedBytes;
-      if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onLost();
+      if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onDropped();
       sendBytes(encodeFrame({ channel, message }));
     },
     request(channel: string, target: string, message: ClusterMessage): Promise<boolean> {
       const tooLarge = isTooLarge(message);
-      if (tooLarge) onLost();
+      if (tooLarge) onDropped();
       if (signal.aborted || tooLarge) return Promise.resolve(false);
       const lossesBefore = losses;
       const exchange = () =>

@@ -48,7 +48,7 @@ export function renderWeeklyMail(
     ['Referrers', rowsOf(lists.referrers, (origin) => origin.replace(/^https?:\/\//, ''))],
     ['Countries', rowsOf(lists.countries, (code) => countries.of(code) ?? code)],
   ];
-  const shown = sections.filter(([, rows]) => rows.length > 0);
+  const filled = sections.filter(([, rows]) => rows.length > 0);
   const textOf = ([heading, rows]: Section) =>
     `${heading}\n${rows.map(([what, count]) => `${count.padStart(9)}  ${what}\n`).join('')}\n`;
   const cell = (text: string, style = '') => `<td style="padding:2px 12px 2px 0;${style}">${escapeHtml(text)}</td>`;
@@ -61,7 +61,7 @@ export function renderWeeklyMail(
     text:
       `${title}\n\n` +
       totalsSection.map(([what, count, before]) => `${what}: ${count} (${before})\n`).join('') +
-      `\n${shown.map(textOf).join('')}Report: ${reportUrl}\n\n${REASON}\nUnsubscribe: ${unsubscribeUrl}\n`,
+      `\n${filled.map(textOf).join('')}Report: ${reportUrl}\n\n${REASON}\nUnsubscribe: ${unsubscribeUrl}\n`,
     html:
       `<div style="font-family:sans-serif"><h1 style="font-size:1.2em">${escapeHtml(title)}</h1>` +
       table(
@@ -70,7 +70,7 @@ export function renderWeeklyMail(
             `<tr>${cell(what)}${cell(count, 'font-weight:bold;text-align:right')}${cell(before)}</tr>`,
         ),
       ) +
-      shown.map(htmlOf).join('') +
+      filled.map(htmlOf).join('') +
       `<p style="margin-top:20px"><a href="${escapeHtml(reportUrl)}">Open the report</a></p>` +
       `<p style="font-size:.85em">${REASON} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p></div>`,
   };

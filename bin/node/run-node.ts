@@ -186,8 +186,8 @@ export async function runNode(
   const { unreachedBy } = cluster;
   const status = createNodeStatus({ kernel, groups, feed, damaged: servers.damagedEvents, unreachedBy });
   const access = { host: values.host, token: values['operations.token'] };
-  const shown = { kernel, services, values, servers, metrics, urls, nodes: cluster.nodes, logger, signal };
-  const more = [...auditRoutes(auditPorts(kernel, values, logger)), ...consoleRoutes(shown)];
+  const consolePorts = { kernel, services, values, servers, metrics, urls, nodes: cluster.nodes, logger, signal };
+  const more = [...auditRoutes(auditPorts(kernel, values, logger)), ...consoleRoutes(consolePorts)];
   if (recentErrors) more.push(recentErrorsRoute(recentErrors));
   const routes = operationsRoutes(policy, status, metrics, access, more, consolePage());
   const operations = { policy, routes, signIn: operationsSignIn(access) };

@@ -209,8 +209,8 @@ export function createRebuilder(ports: RebuildPorts) {
     const run = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
       task(lease, stop).catch((cause) => {
         // Transient: the build resumes where it stopped.
-        const isLost = lease.lost.aborted && !signal.aborted;
-        throw isLost ? new UnavailableError(`lease ${lease.name} was lost`, { cause }) : cause;
+        const hasEnded = lease.lost.aborted && !signal.aborted;
+        throw hasEnded ? new UnavailableError(`lease ${lease.name} was lost`, { cause }) : cause;
       }),
     );
     if (!run) throw new BuildInProgress(`${projection.name} is being built by another process`);

@@ -94,10 +94,10 @@ export function createLeases(
     },
     /** Returns the node that holds each lease, as `holder` does. */
     async holders() {
-      const asked = monotonic.now();
+      const readAt = monotonic.now();
       const found = await rows.find({}).toArray();
       const held = found.filter((row) => {
-        const unchanged = observed.unchanged(row._id, asked);
+        const unchanged = observed.unchanged(row._id, readAt);
         observed.observe(row._id, row);
         return isUnexpired(row, unchanged);
       });

@@ -80,15 +80,15 @@ const currentSecretId = async (rows: Collection<KeyRow>): Promise<string> =>
 async function chooseSecret(
   db: Db,
   currentId: string,
-  given: string | undefined,
-  kept: string | undefined,
+  configured: string | undefined,
+  storedSecret: string | undefined,
 ): Promise<string> {
-  if (given === undefined) return newSecret();
-  const ring = await keyringOf(db, given);
+  if (configured === undefined) return newSecret();
+  const ring = await keyringOf(db, configured);
   const isNew = ring.current.id !== currentId;
-  if (isNew || kept !== undefined) return given;
+  if (isNew || storedSecret !== undefined) return configured;
   const isUnfinished = await findKey(db.collection<KeyRow>(KEYS), ({ under }) => under !== ring.current.id);
-  if (isUnfinished) return given;
+  if (isUnfinished) return configured;
   throw new NoNewSecret('the configured secret is already current; provide a new one');
 }
 

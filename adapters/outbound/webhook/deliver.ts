@@ -48,8 +48,8 @@ export function createWebhooks({ secret, userAgent, pause = sleep, ...rest }: We
       const { final, waitMs = 0, ...failure } = outcome;
       const backoff = backoffMs * 2 ** (attempts - 1) * (1 + Math.random() / 4);
       const wait = Math.min(Math.max(backoff, waitMs), MAX_DELAY_MS);
-      const isTooLate = performance.now() + wait > deadline;
-      if (final || isTooLate || attempts > retries) return { delivered: false, ...failure, attempts };
+      const exceedsDeadline = performance.now() + wait > deadline;
+      if (final || exceedsDeadline || attempts > retries) return { delivered: false, ...failure, attempts };
       await pause(wait, signal);
       signal.throwIfAborted();
     }

@@ -80,7 +80,7 @@ export function createMetrics() {
   );
   const nodes = gauge('annals_mesh_connections', 'Connections to other nodes');
   const clusterSent = counter('annals_mesh_said_total', 'Messages sent to other nodes');
-  const clusterLost = counter(
+  const clusterDropped = counter(
     'annals_mesh_lost_total',
     'Messages to other nodes that were lost because the node was gone or did not read',
   );
@@ -194,7 +194,7 @@ export function createMetrics() {
     cluster: {
       connected: (total: number) => nodes.set(total),
       messageSent: () => clusterSent.inc(),
-      messageLost: () => clusterLost.inc(),
+      messageLost: () => clusterDropped.inc(),
     } satisfies ClusterObserver,
     /** Counts encrypted data that can never be decrypted and is shown as erased. */
     countUndecryptable: (): void => unopened.inc(),

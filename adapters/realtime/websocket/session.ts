@@ -13,7 +13,7 @@ import {
   trackIncompleteMessages,
   waitForSlot,
 } from './client-messages.js';
-import { CLOSE, closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './sink.js';
+import { CLOSE, closeCodeOf, closeSocket, isLocallyClosed, terminateSocket } from './sink.js';
 
 export interface SessionHandler {
   /** Handles a message. The next one waits until this settles, so that a client can be slowed down. */
@@ -120,7 +120,7 @@ export function runSession(
           socket.resume();
         }
         try {
-          const handling = isClosedHere(socket) ? undefined : handle(next);
+          const handling = isLocallyClosed(socket) ? undefined : handle(next);
           if (handling) await handling;
         } finally {
           bytes.giveBack(next.data.length);
@@ -190,7 +190,7 @@ export function runSession(
     cancelTimer();
     const code = closeCodeOf(socket) ?? received;
     closeCode = code;
-    if (pending.length === 0 || isClosedHere(socket)) finish(code);
+    if (pending.length === 0 || isLocallyClosed(socket)) finish(code);
     else cancelTimer = after(DRAIN_MS, () => finish(code));
   });
 

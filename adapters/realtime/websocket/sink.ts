@@ -79,7 +79,7 @@ const NO_FRAME = 1006;
 /** Close code by socket, of the first close from this side. */
 const closeCodes = new WeakMap<WebSocket, number>();
 
-export const isClosedHere = (socket: WebSocket): boolean => closeCodes.has(socket);
+export const isLocallyClosed = (socket: WebSocket): boolean => closeCodes.has(socket);
 
 export const closeCodeOf = (socket: WebSocket): number | undefined => closeCodes.get(socket);
 

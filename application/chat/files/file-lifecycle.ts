@@ -57,8 +57,8 @@ export function createFileLifecycle(ports: FileLifecyclePorts) {
   async function findMissing(state: FileState, channels: ChannelsState, now: number): Promise<readonly string[]> {
     const missing = [];
     for (const { messageId, channelId, attachedAt } of state.holders) {
-      const isKept = exists(channels, channelId) && (await isPosted(messageId, attachedAt, now));
-      if (!isKept) missing.push(messageId);
+      const isInUse = exists(channels, channelId) && (await isPosted(messageId, attachedAt, now));
+      if (!isInUse) missing.push(messageId);
     }
     const { channelId } = uploadOf(state) ?? {};
     return channelId && !exists(channels, channelId) ? [...missing, channelId] : missing;

@@ -141,8 +141,8 @@ export function createFiles(ports: FilePorts) {
     const found = await findImage(channelId, name, seen);
     if (!found) return fileNotFound;
     const { upload, holders } = found;
-    const isShown = holders.length === 0 || (await canSeeAnyHolder(by, upload, holders, seen));
-    return isShown ? upload : fileNotFound;
+    const isVisible = holders.length === 0 || (await canSeeAnyHolder(by, upload, holders, seen));
+    return isVisible ? upload : fileNotFound;
   }
 
   /** Whether the caller uploaded the file or sees a message that has it. Skips channels the caller cannot see. */

@@ -39,7 +39,7 @@ export async function copyFiles({ to, signal }: Migration, values: AnnalsValues)
 
 /** Copies checkpoints, and the transparency log, whose positions stay valid. */
 export async function copyOtherDocuments({ from, to }: Migration) {
-  const checkpoints = await copyDocuments(from.models, to.models, 'checkpoints', lastingCheckpoint);
+  const checkpoints = await copyDocuments(from.models, to.models, 'checkpoints', permanentCheckpoint);
   for (const name of ['tiles', 'head']) await copyDocuments(from.audit, to.audit, name);
   return { checkpoints };
 }
@@ -48,7 +48,7 @@ export async function copyOtherDocuments({ from, to }: Migration) {
  * Selects the checkpoints of process managers and the resume windows, not those of read models and snapshots, which are
  * built again. Leases and their fencing tokens start again.
  */
-const lastingCheckpoint = ({ _id, position, from }: Document): Document | undefined =>
+const permanentCheckpoint = ({ _id, position, from }: Document): Document | undefined =>
   /^(?:reaction|window):/.test(String(_id))
     ? { _id, position, fence: Long.ZERO, ...(from === undefined ? {} : { from }) }
     : undefined;
