@@ -4,8 +4,8 @@ import type { StoredEvent } from '../../application/audit/index.js';
 import type { EventMetadata, Position } from '../../application/ports/index.js';
 import { readAll } from './client.js';
 import { BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError } from './driver.js';
+import { createEventLookup } from './event-log.js';
 import { firstRecordOf } from './log-positions.js';
-import { createEventLookup } from './stored-events.js';
 import { isRefusedPosition } from './subscription.js';
 
 /** Identity of a stored event, without its data, which may be large. */

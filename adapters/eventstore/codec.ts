@@ -1,9 +1,10 @@
 /**
- * Converts between domain events and stored events: names, versions, schemas and encryption. Only this file knows
- * versions.
+ * Converts between domain events and stored events: names, versions, schemas and encryption; and decodes them exactly as
+ * stored, for the transparency log. Only this file knows versions.
  */
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { StoredEvent } from '../../application/audit/index.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports/index.js';
 import {
   type Catalog,
@@ -118,3 +119,28 @@ function upcast(spec: EventSpec, version: number, stored: DomainEvent): readonly
   }
   return events;
 }
+
+/**
+ * Returns the event with its type and data unchanged, and with the position, time and metadata of its first record. The
+ * client parses JSON; serialised again it is the bytes that this program has stored.
+ */
+export function decodeStoredEvent({ event }: ResolvedEvent): readonly StoredEvent[] {
+  if (!event?.position) return [];
+  const { id, streamId: stream, revision, type } = event;
+  const { position, recordedAt, metadata } = firstRecordOf(event);
+  return [
+    {
+      id,
+      stream,
+      revision,
+      position,
+      type,
+      recordedAt,
+      data: contentOf(event.data),
+      metadata: contentOf(metadata),
+    },
+  ];
+}
+
+const contentOf = (content: unknown): string | Uint8Array =>
+  content instanceof Uint8Array ? content : content === undefined ? '' : JSON.stringify(content);

@@ -3,9 +3,9 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 import { eventEntry, type StoredEvent } from '../../application/audit/index.js';
 import type { Batch, Position } from '../../application/ports/index.js';
 import { untilCaughtUp } from '../../application/subscription/index.js';
+import { decodeStoredEvent } from './codec.js';
 import type { LogCopy } from './copy-log.js';
 import { FILLER } from './log-positions.js';
-import { decodeStoredEvent } from './stored-events.js';
 import { createSubscription, readHeadPosition } from './subscription.js';
 
 /** The copy of a log is not equal to its source. */

@@ -1,9 +1,9 @@
-/** The event log over `@eventstore/db-client`: appends, reads, retention and tombstones of streams. */
+/** The event log over `@eventstore/db-client`: appends, reads, retention and tombstones of streams; lookups of events by position. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
-import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
+import { type EventLog, type Logger, type Position, UnavailableError } from '../../application/ports/index.js';
 import { callStore, createAppendDeadline, readAll } from './client.js';
-import type { Codec } from './codec.js';
+import { type Codec, decodeStoredEvent } from './codec.js';
 import {
   ANY,
   BACKWARDS,
@@ -15,7 +15,8 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from './driver.js';
-import { FILLER } from './log-positions.js';
+import { FILLER, type LogPositions, OWN_POSITIONS } from './log-positions.js';
+import { isRefusedPosition, readHeadPosition } from './subscription.js';
 
 /** Stream of write probes; only its last event is kept. */
 const PROBE_STREAM = 'annals-trial';
@@ -157,3 +158,31 @@ export function trackWriteHealth(log: EventLog, probe: () => Promise<void>) {
     },
   };
 }
+
+type LoadPositions = () => Promise<LogPositions>;
+
+/**
+ * Returns the event at a position of the store, if there is one, and the position of the last event; `isRefused`: the log
+ * has no event there and never had. With `positions` of the log it finds no copied event.
+ */
+export const createEventLookup =
+  (client: EventStoreDBClient, positions: LoadPositions = async () => OWN_POSITIONS) =>
+  async (position: Position) => {
+    const head = (await readHeadPosition(client)) ?? 0n;
+    if (position > head || (await positions()).isCopied(position)) return { head };
+    const fromPosition = { commit: position, prepare: position };
+    try {
+      const [found] = await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
+      const [event] = found ? decodeStoredEvent(found) : [];
+      return { head, event: found?.event?.position?.commit === position ? event : undefined };
+    } catch (error) {
+      if (isRefusedPosition(error)) return { head, isRefused: true };
+      throw error;
+    }
+  };
+
+/** Whether a stream has a rule that removes its events: a number of them, an age or a first revision. */
+export const createRetentionLookup = (client: EventStoreDBClient) => async (stream: string) => {
+  const { metadata = {} } = await callStore(() => client.getStreamMetadata(stream));
+  return [metadata.maxCount, metadata.maxAge, metadata.truncateBefore].some((limit) => limit !== undefined);
+};

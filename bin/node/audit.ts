@@ -1,6 +1,6 @@
 /** Connects the transparency log to the stores. */
 import { randomBytes } from 'node:crypto';
-import { createEventLookup } from '../../adapters/eventstore/stored-events.js';
+import { createEventLookup } from '../../adapters/eventstore/event-log.js';
 import { createTreeStore } from '../../adapters/mongo/audit/tree-rows.js';
 import { createWitness } from '../../adapters/outbound/witness.js';
 import { ConfigError } from '../../adapters/platform/config/config-error.js';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Option } from 'commander';
-import { createRetentionLookup } from '../../../adapters/eventstore/stored-events.js';
+import { createRetentionLookup } from '../../../adapters/eventstore/event-log.js';
 import { CHECKPOINT_FILE, createTileReader } from '../../../adapters/filesystem/tile-directory.js';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import {

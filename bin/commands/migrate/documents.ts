@@ -1,7 +1,7 @@
 /** What a migration copies beside the log: keys, files, checkpoints of process managers, and the transparency log. */
 import { type Document, Long } from 'mongodb';
 import { followCopies } from '../../../adapters/eventstore/compare-logs.js';
-import { createRetentionLookup } from '../../../adapters/eventstore/stored-events.js';
+import { createRetentionLookup } from '../../../adapters/eventstore/event-log.js';
 import { listDirectoryStore } from '../../../adapters/filesystem/copy-store.js';
 import { createTreeStore } from '../../../adapters/mongo/audit/tree-rows.js';
 import { copyDocuments } from '../../../adapters/mongo/copy-documents.js';

@@ -6,6 +6,7 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { connectEventStore, type FastClient } from '../../../adapters/eventstore/client.js';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
+import { decodeStoredEvent } from '../../../adapters/eventstore/codec.js';
 import { compareLogs, LogDifference } from '../../../adapters/eventstore/compare-logs.js';
 import {
   completeMigration,
@@ -18,7 +19,6 @@ import { ANY, jsonEvent, StreamDeletedError } from '../../../adapters/eventstore
 import { createEventLog } from '../../../adapters/eventstore/event-log.js';
 import { createPositionLookup } from '../../../adapters/eventstore/log-positions.js';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
-import { decodeStoredEvent } from '../../../adapters/eventstore/stored-events.js';
 import { createSubscription, readHeadPosition } from '../../../adapters/eventstore/subscription.js';
 import type { StoredEvent } from '../../../application/audit/index.js';
 import type { Position } from '../../../application/ports/index.js';

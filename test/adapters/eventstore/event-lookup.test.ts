@@ -3,7 +3,7 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { connectEventStore, type FastClient } from '../../../adapters/eventstore/client.js';
 import { jsonEvent } from '../../../adapters/eventstore/driver.js';
-import { createEventLookup } from '../../../adapters/eventstore/stored-events.js';
+import { createEventLookup } from '../../../adapters/eventstore/event-log.js';
 
 describe('the event at a position', function () {
   this.timeout(60_000);
