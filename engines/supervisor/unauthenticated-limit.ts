@@ -30,17 +30,16 @@ const FLOOD_WEIGHT = 10;
 export function createUnauthenticatedLimit<Connection extends Closable>(
   bytesRead: (connection: Connection) => number,
   destroy: (connection: Connection) => void,
-  now: () => number = () => performance.now(),
 ) {
   /** Calls per connection, in order of arrival. */
   const callCounts = new Map<Connection, number>();
   /** Closed connections that may still send for a moment. */
   const closing = new WeakSet<Connection>();
   let byteCheck: NodeJS.Timeout | undefined;
-  let [tokens, refilled] = [BURST, now()];
+  let [tokens, refilled] = [BURST, performance.now()];
 
   function refill(): void {
-    const elapsed = now() - refilled;
+    const elapsed = performance.now() - refilled;
     refilled += elapsed;
     tokens = Math.min(BURST, tokens + (elapsed / 1000) * CONNECTIONS_PER_SECOND);
   }

@@ -23,7 +23,7 @@ export interface ProjectorOptions extends Pick<KernelPorts, 'follow' | 'leases' 
 export type ProjectorStatus = 'standby' | 'catching-up' | 'live' | 'failing';
 
 export interface Projector {
-  status(): { readonly status: ProjectorStatus; readonly position: Position; readonly lagMs: number };
+  status(): { readonly status: ProjectorStatus; readonly position: Position };
   /** Settles once the signal has stopped the projector and its lease is released. */
   readonly stopped: Promise<void>;
 }
@@ -64,7 +64,6 @@ export function runProjector(options: ProjectorOptions): Projector {
   const names = projections.map(({ name }) => name);
   let status: ProjectorStatus = 'standby';
   let position: Position = 0n;
-  let lastEventAt = Date.now();
 
   async function task(lease: Lease, leaseEnd: AbortSignal) {
     const fenced = new AbortController();
@@ -115,7 +114,6 @@ export function runProjector(options: ProjectorOptions): Projector {
         await applyOnce(batch.events, targets, stop);
         for (const each of targets) advanceTo(each, batch.position ?? 0n);
         status = before;
-        lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
       } catch (error) {
         stop.throwIfAborted();
@@ -206,11 +204,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   return {
-    status: () => ({
-      status,
-      position,
-      lagMs: status === 'live' ? 0 : Math.max(0, Date.now() - lastEventAt),
-    }),
+    status: () => ({ status, position }),
     stopped: runAsLeader({
       leases,
       lease: projectorLease(group),

@@ -48,14 +48,11 @@ class MessageFrame implements Frame {
   }
 }
 
-export function frameOf(json: () => string, position?: Position): Frame {
-  return {
-    get json() {
-      return json();
-    },
-    ...(position === undefined ? {} : { position }),
-  };
-}
+export const frameOf = (json: () => string): Frame => ({
+  get json() {
+    return json();
+  },
+});
 
 /** Encodes each frame once per kind of connection. The bytes are stored on the frame: a weak map costs as much. */
 export function encodedOnce(encode: (frame: Frame) => Buffer): (frame: Frame) => Buffer {

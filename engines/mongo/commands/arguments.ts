@@ -127,18 +127,20 @@ function checkConcerns({ fields }: Request): void {
     throw new CommandError(9, `Either no level or one of local, majority, available or linearizable, not '${level}'`);
 }
 
+const MAX_DOCUMENTS = 100_000;
+
 /** Documents of an argument that may be in the body or in a sequence. Errors: 40414, 14, 16 if empty. */
-export function documentsOf(request: Request, name: string, maxCount = 100_000): Value[] {
+export function documentsOf(request: Request, name: string): Value[] {
   const sequence = request.message.sequences.get(name);
   const args = new Arguments(request.name, request.fields, [...request.fields.keys()]);
   if (!sequence) args.required(name);
   const documents = sequence ? [...sequence] : (args.array(name) ?? []);
   for (const document of documents)
     if (!isObject(document)) throw wrongType(`${request.name}.${name}`, document, 'object');
-  if (documents.length < 1 || documents.length > maxCount)
+  if (documents.length < 1 || documents.length > MAX_DOCUMENTS)
     throw new CommandError(
       16,
-      `Write batch sizes must be between 1 and ${maxCount}. Got ${documents.length} operations.`,
+      `Write batch sizes must be between 1 and ${MAX_DOCUMENTS}. Got ${documents.length} operations.`,
     );
   return documents;
 }

@@ -9,8 +9,6 @@ export interface Timeline {
   readonly hasNewer: boolean;
 }
 
-export const emptyTimeline: Timeline = { messages: [], hasOlder: false, hasNewer: false };
-
 /** Index of a message, searched from the end, where most changes happen; -1 if it is not loaded. */
 export function indexOf({ messages }: Timeline, id: string): number {
   for (let index = messages.length - 1; index >= 0; index--) if (messages[index]?.id === id) return index;

@@ -49,9 +49,6 @@ export function removeCondition(text: string, condition: Condition): string {
   return removeTerms(text, (term) => isSame(term, condition) && term.negated === condition.negated);
 }
 
-export const toggleCondition = (text: string, condition: Condition): string =>
-  hasCondition(text, condition) ? removeCondition(text, condition) : addCondition(text, condition);
-
 const opposite = (condition: Condition): Condition => ({ ...condition, negated: !condition.negated });
 
 function setLevels(
