@@ -158,7 +158,7 @@ export const logs: Service<typeof definition.catalog> = {
       policy,
       signIn: admission.signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
-      handlers: [tail.publish, health.onEvent],
+      handlers: [tail.publish, health.onEvent, alerting.onEvent],
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,

@@ -1,13 +1,14 @@
 /** Evaluates the alert rules: periodically on one node, and on any node when the policy changes. */
 import { alertStream } from '../../../domain/logs/alert.js';
-import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
-import type { AlertPolicy } from '../../../domain/logs/alert-policy.js';
+import { RULES } from '../../../domain/logs/alert-events.js';
+import type { AlertPolicy, AlertPolicyChanged } from '../../../domain/logs/alert-policy.js';
 import { type RuleCounts, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
-import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggregates.js';
+import { handleByType } from '../../subscription/index.js';
+import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface RecordCounts {
   /** Number of records of level ERROR or FATAL with an instant in `[from, to]`, Unix ms. */
@@ -25,15 +26,14 @@ export interface EvaluationPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-/** Milliseconds between checks for a policy changed on another node. */
-const POLICY_POLL_MS = 1000;
-
 export function createEvaluation(ports: EvaluationPorts) {
   const { handle, aggregates, counts: recordCounts, derivation, clock, context } = ports;
+  /** Aborted when the policy has changed; then replaced. */
+  let policyChange = new AbortController();
 
   /** Safe to run on several nodes concurrently: the rule streams enforce one alert per cooldown. */
   async function evaluate() {
-    const { state: policy, revision } = await currentAlertPolicy(aggregates);
+    const { state: policy } = await currentAlertPolicy(aggregates);
     const counts = await count(recordCounts, policy, clock.now());
     for (const rule of RULES) {
       const stream = alertStream(rule);
@@ -54,27 +54,30 @@ export function createEvaluation(ports: EvaluationPorts) {
       );
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
-    return { policy, revision };
+    return policy;
   }
 
   /** Evaluates every `intervalMs` of the policy, and on each policy change, until aborted. */
   async function watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      const { policy, revision } = await evaluate();
-      const due = performance.now() + policy.intervalMs;
-      for (
-        let remainingMs = policy.intervalMs;
-        remainingMs > 0 && !stop.aborted;
-        remainingMs = due - performance.now()
-      ) {
-        await sleep(Math.min(remainingMs, POLICY_POLL_MS), stop);
-        // The live feed marks it as outdated, wherever it was changed.
-        if ((await aggregates.load(alertPolicyAggregate, ALERT_POLICY_STREAM)).revision !== revision) break;
-      }
+      // Taken first, so that a change during the evaluation causes another one.
+      const { signal } = policyChange;
+      const { intervalMs } = await evaluate();
+      await sleep(intervalMs, AbortSignal.any([stop, signal]));
     }
   }
 
-  return { evaluate, watch };
+  return {
+    evaluate,
+    watch,
+    /** Handles the events of the live feed, so that a change on any node is noticed. */
+    onEvent: handleByType<AlertPolicyChanged>({
+      AlertPolicyChanged() {
+        policyChange.abort();
+        policyChange = new AbortController();
+      },
+    }),
+  };
 }
 
 async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Promise<RuleCounts> {

@@ -34,13 +34,14 @@ export function connectAlerting({ kernel, counts, logger, release, serviceUrl, s
     secret: webhookSecret,
   });
   const ports = { ...kernel, counts, webhooks, logger, serviceUrl, signal };
-  const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
+  const { evaluate, watch, onEvent } = createEvaluation({ ...ports, context: kernel.systemContext });
   const periodic: Periodic = { name: 'logs.alerts', everyMs: RESUME_MS, run: watch };
   return {
     alerts: createAlerts({ ...ports, evaluate }),
     history: createAlertHistory(kernel),
     tryWebhook: createWebhookTester(ports),
     evaluate,
+    onEvent,
     reaction: deliveryReaction(ports),
     periodic,
   };

@@ -98,7 +98,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   const started = await startServiceKernel({ ...options, database: 'annals', catalog, projections: [alertHistory] });
   const { kernel, signal } = started;
   const common = { ...kernel, service: 'logs', logger: silentLogger, signal };
-  const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
+  const { alerts, history, tryWebhook, evaluate, onEvent, reaction, periodic } = connectAlerting({
     kernel,
     counts,
     logger: silentLogger,
@@ -109,7 +109,12 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     signal,
   });
   const begun = await kernel.head();
+  const feed = async () => {
+    const selection = { service: 'logs', types: ['AlertPolicyChanged'], from: begun, signal };
+    for await (const { events } of kernel.follow(selection)) events.forEach(onEvent);
+  };
   const running = [
+    feed(),
     project(kernel, [alertHistory], signal).stopped,
     runReaction({ ...common, reaction, begun, reacted: () => {} }),
     runPeriodically({ ...common, ...periodic }),

@@ -62,7 +62,7 @@ describe('in memory, alerting', () => {
     other.it.now = one.it.now;
     await other.evaluate();
     expect(await one.types('error_threshold')).to.deep.equal(['AlertRaised', 'AlertRaised', 'AlertResolved']);
-    expect((await other.evaluate()).policy.cooldownMs).to.equal(60_000);
+    expect((await other.evaluate()).cooldownMs).to.equal(60_000);
   });
 
   it('evaluates again when the policy changes, and stops when aborted', async () => {

@@ -54,7 +54,7 @@ export function memoryAlerts(world = memoryWorld()) {
   const stop = new AbortController();
   const serviceUrl = () => 'https://logs.example.com';
   const ports = { ...kernel, clock, webhooks, counts, serviceUrl, logger: silentLogger, signal: stop.signal };
-  const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
+  const { evaluate, watch, onEvent } = createEvaluation({ ...ports, context: kernel.systemContext });
   const alerts = createAlerts({ ...ports, evaluate });
   const reaction = deliveryReaction(ports);
   const read = async (rule: 'error_threshold' | 'no_logs') => {
@@ -72,7 +72,11 @@ export function memoryAlerts(world = memoryWorld()) {
     trial: createWebhookTester(ports),
     read,
     types: async (rule: 'error_threshold' | 'no_logs') => (await read(rule)).map(({ type }) => type),
-    set: async (changes: { readonly [key: string]: unknown }, how = context()) =>
-      taken(await alerts.change(changes, how)),
+    async set(changes: { readonly [key: string]: unknown }, how = context()) {
+      const result = taken(await alerts.change(changes, how));
+      // As the live feed does.
+      onEvent({ type: 'AlertPolicyChanged', data: {} });
+      return result;
+    },
   };
 }
