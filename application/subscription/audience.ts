@@ -61,8 +61,10 @@ export interface Delivery {
   readonly except?: readonly string[];
   /** Resource of the message, if clients may lose access to it; checked by `entitled`. */
   readonly resource?: string;
-  /** The event erases the resource: earlier messages about it are no longer delivered. */
-  readonly erases?: boolean;
+  /** Ids of what the message shows. */
+  readonly shows?: readonly string[];
+  /** Id of a resource, or of something shown, that the event erases: earlier messages about it are no longer delivered. */
+  readonly erases?: string;
   readonly message: Message;
   /** Closes the receiving streams after the message. */
   readonly ends?: boolean;

@@ -64,8 +64,12 @@ export function createRelay<State, Event extends DomainEvent>({
         deliveries.flatMap(({ to }) => to),
       );
       for (const { delivery, ends, to, last } of item.deliveries) {
-        if (delivery.erases)
-          removeDeliveries((each) => each.delivery.resource === delivery.resource && !each.delivery.erases);
+        const { erases } = delivery;
+        if (erases !== undefined)
+          removeDeliveries(
+            ({ delivery: { resource, shows, erases: own } }) =>
+              own !== erases && (resource === erases || !!shows?.includes(erases)),
+          );
         if (!ends) continue;
         for (const key of to) connections.end(key, last, { position, code: delivery.endCode });
         const ended = new Set(to);

@@ -59,7 +59,13 @@ function deliverChange(
       deliveries.push({ ...intersect(saw, see), resource, message: channelMessage(after, 'UPDATE_CHANNEL', is) });
     deliveries.push({ ...subtract(see, saw), resource, message: channelMessage(after, 'NEW_CHANNEL', is) });
   }
-  if (was) deliveries.push({ ...subtract(saw, see), resource, message: deletionMessage(was), erases: !is });
+  if (was)
+    deliveries.push({
+      ...subtract(saw, see),
+      resource,
+      message: deletionMessage(was),
+      ...(!is && { erases: channelId }),
+    });
   return deliveries.filter(({ to }) => to.length > 0);
 }
 
@@ -113,16 +119,27 @@ type Of<Type extends MessageChange['type']> = RevealedEvent<ChatEvent<Type>>;
 /** Summary of a thread as of the event that is being delivered; null without replies. */
 export type DeliveredThread = (threadId: string) => Thread | null;
 
-/** Addresses a payload to everyone who may see it; direct messages also carry their participants. */
-function broadcast(state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] {
+/**
+ * Addresses a payload to everyone who may see it; direct messages also carry their participants. `content`: the messages
+ * that it shows, or the one that it erases.
+ */
+function broadcast(
+  state: ChatState,
+  channelId: string,
+  { type, payload }: { readonly type: string; readonly payload: object },
+  content: Pick<Delivery, 'shows' | 'erases'>,
+): readonly Delivery[] {
   if (!isDirect(channelId)) {
     const to = toViewers(state, channelId);
-    return to.to.length > 0 ? [{ ...to, message: { type, payload } }] : [];
+    return to.to.length > 0 ? [{ ...to, ...content, message: { type, payload } }] : [];
   }
   const participants = participantsOf(channelId) ?? [];
   const direct = { ...payload, conversationId: channelId, participants };
-  return [{ to: participants.map(userKey), message: { type, payload: direct } }];
+  return [{ to: participants.map(userKey), ...content, message: { type, payload: direct } }];
 }
+
+/** A message, and its parent if it is a reply: both may be deleted. */
+const showing = (id: string): Pick<Delivery, 'shows'> => ({ shows: [id, parentOf(id) ?? id] });
 
 const messageType = (what: 'NEW' | 'UPDATE' | 'DELETE', channelId: string) =>
   isDirect(channelId) ? `${what}_DM_MESSAGE` : `${what}_MESSAGE`;
@@ -141,14 +158,15 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
       const isNew = event.type === 'MessagePosted';
       const thread = isNew ? null : deliveredThread(id);
       const type = messageType(isNew ? 'NEW' : 'UPDATE', channelId);
-      return broadcast(state, channelId, type, messageView(state.roster, { ...message, thread }));
+      const payload = messageView(state.roster, { ...message, thread });
+      return broadcast(state, channelId, { type, payload }, showing(id));
     }
     const thread = deliveredThread(parentMessageId);
     // The thread has been closed.
     if (!thread) return [];
     const threadMeta = threadView(state.roster, thread);
     const payload = { ...messageView(state.roster, message), parentMessageId, threadMeta };
-    return broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
+    return broadcast(state, channelId, { type: 'UPDATE_THREAD_REPLY', payload }, showing(id));
   }
 
   function deliverReaction(
@@ -158,8 +176,9 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
     const { messageId, channelId, userId, secret } = data;
     const parent = parentOf(messageId);
     if (erased || (parent !== undefined && !deliveredThread(parent))) return [];
-    const name = type === 'ReactionAdded' ? 'NEW_REACTION' : 'DELETE_REACTION';
-    return broadcast(state, channelId, name, { messageId, channelId, userId, reaction: secret.reaction });
+    const payload = { messageId, channelId, userId, reaction: secret.reaction };
+    const message = { type: type === 'ReactionAdded' ? 'NEW_REACTION' : 'DELETE_REACTION', payload };
+    return broadcast(state, channelId, message, showing(messageId));
   }
 
   return {
@@ -172,7 +191,12 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
     MessageDeleted: {
       deliver: ({ data: { messageId: id, channelId } }, state) =>
         parentOf(id) === undefined
-          ? broadcast(state, channelId, messageType('DELETE', channelId), { id, channelId })
+          ? broadcast(
+              state,
+              channelId,
+              { type: messageType('DELETE', channelId), payload: { id, channelId } },
+              { erases: id },
+            )
           : [],
     },
     ReactionAdded: { deliver: deliverReaction },
@@ -183,14 +207,15 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
         const { messageId: parentMessageId, channelId, thread } = data;
         const reply = messageView(state.roster, postedReply(data));
         const threadMeta = threadView(state.roster, thread);
-        return broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...reply, parentMessageId, threadMeta, reply });
+        const payload = { ...reply, parentMessageId, threadMeta, reply };
+        return broadcast(state, channelId, { type: 'NEW_THREAD_REPLY', payload }, showing(data.replyId));
       },
     },
     ReplyRemoved: {
       deliver({ data: { messageId: threadId, replyId: id, channelId, thread } }, state) {
         const threadMeta = thread && threadView(state.roster, thread);
         const payload = { id, threadId, parentMessageId: threadId, channelId, threadMeta };
-        return broadcast(state, channelId, 'DELETE_THREAD_REPLY', payload);
+        return broadcast(state, channelId, { type: 'DELETE_THREAD_REPLY', payload }, { erases: id });
       },
     },
     ThreadClosed: {},

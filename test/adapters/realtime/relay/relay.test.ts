@@ -26,10 +26,17 @@ const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   },
 };
 
-/** Notes about two subjects, one of which is erased. */
-const erasing: Audience<null, DomainEvent<'Note', { about: string }> | DomainEvent<'Erased', { about: string }>> = {
+type About<Type extends string> = DomainEvent<Type, { about: string }>;
+
+/** Notes about two subjects and copies of them, one of which is erased. */
+const erasing: Audience<null, About<'Note'> | About<'Copy'> | About<'Erased'>> = {
   initialState: null,
   on: {
+    Copy: {
+      deliver: ({ type, data }) => [
+        { to: ['room'], resource: 'copies', shows: ['other', data.about], message: { type, payload: data } },
+      ],
+    },
     Note: {
       deliver: ({ type, data }) => [{ to: ['room'], resource: data.about, message: { type, payload: data } }],
     },
@@ -39,7 +46,7 @@ const erasing: Audience<null, DomainEvent<'Note', { about: string }> | DomainEve
           to: ['room'],
           except: ['deaf'],
           resource: data.about,
-          erases: true,
+          erases: data.about,
           message: { type, payload: data },
         },
       ],
@@ -55,6 +62,8 @@ describe('the relay', () => {
     const events = [
       ['Note', 'one'],
       ['Note', 'two'],
+      ['Copy', 'one'],
+      ['Copy', 'two'],
       ['Erased', 'one'],
     ] as const;
     for (const [n, [type, about]] of events.entries()) {
@@ -64,9 +73,10 @@ describe('the relay', () => {
     relay.connect({ keys: ['room'], after: 0n }, bob);
     expect(bob.sent.map(({ message: { type, payload } }) => [type, payload])).to.deep.equal([
       ['Note', { about: 'two' }],
+      ['Copy', { about: 'two' }],
       ['Erased', { about: 'one' }],
     ]);
-    expect(types(deaf)).to.deep.equal(['Note', 'Note']);
+    expect(types(deaf)).to.deep.equal(['Note', 'Note', 'Copy', 'Copy']);
     relay.close();
   });
 

@@ -26,7 +26,9 @@ const audience: Audience<null, Thing> = {
       ],
     },
     Erased: {
-      deliver: ({ type, data: { about: resource } }) => [{ to: ['room'], message: { type }, resource, erases: true }],
+      deliver: ({ type, data: { about: resource } }) => [
+        { to: ['room'], message: { type }, resource, erases: resource },
+      ],
     },
     Nothing: {},
   },
