@@ -1,10 +1,6 @@
 /** Route of the event stream of the chat, with the schemas of its frames. */
-import {
-  type ChatState,
-  connectedMessage,
-  isEntitled,
-  streamKeysOf,
-} from '../../../application/chat/audience/audience.js';
+import { randomUUID } from 'node:crypto';
+import { type ChatState, isEntitled, streamKeysOf } from '../../../application/chat/audience/audience.js';
 import type { Presence } from '../../../application/chat/people/presence.js';
 import type { Authentication, Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Clock, Position } from '../../../application/ports/index.js';
@@ -89,7 +85,9 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
     const session = admission.session(caller);
     if (!session) return sink.end('resume');
     const { userId } = caller;
-    const greeting = connectedMessage(userId, clock.now());
+    const timestamp = new Date(clock.now()).toISOString();
+    const connected = { message: 'Connected', timestamp, userId, connectionId: randomUUID() };
+    const greeting = { type: 'CONNECTED', payload: connected };
     const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
     const until = { at: session.expiresAt };
     relay.connect({ keys: streamKeysOf(caller), greeting, until, entitled, after }, sink);

@@ -1,5 +1,4 @@
 /** Audience of the chat: who may see which event, and when a client's stream ends. */
-import { randomUUID } from 'node:crypto';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
@@ -10,14 +9,7 @@ import { userById } from '../../../domain/chat/roster.js';
 import type { ServerEvent } from '../../../domain/chat/server-settings.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import {
-  type Audience,
-  advance,
-  type Delivery,
-  handleByType,
-  type Message,
-  type StreamControl,
-} from '../../subscription/index.js';
+import { type Audience, advance, type Delivery, handleByType, type StreamControl } from '../../subscription/index.js';
 import { conversationView } from '../channels/conversations.js';
 import { type MessageChange, messageAfter, messageView, postedReply, threadView } from '../messages/message-view.js';
 import type { Caller } from '../sign-in/authenticate.js';
@@ -301,13 +293,3 @@ export function endStreams({ end, until }: StreamControl) {
     UserErased: endUser,
   });
 }
-
-export const connectedMessage = (userId: string, now: number): Message => ({
-  type: 'CONNECTED',
-  payload: {
-    message: 'Connected',
-    timestamp: new Date(now).toISOString(),
-    userId,
-    connectionId: randomUUID(),
-  },
-});

@@ -50,8 +50,7 @@ import { head, record } from '../../../support/toy-service.js';
 const ROOT = 'root'.padEnd(22, '0');
 const HOUR = 3_600_000;
 
-/** One event of each kind that a message, its reactions and its thread can have. */
-const talk = runMessages([
+const commands = [
   postMessage('hello'),
   editMessage('hi'),
   pin(),
@@ -60,9 +59,10 @@ const talk = runMessages([
   unreact('+1'),
   postReply('reply'),
   editReply('m.reply', 'other'),
-  deleteReply('m.reply'),
-  deleteMessage(),
-]).events;
+];
+/** One event of each kind that a message, its reactions and its thread can have, until they are deleted. */
+const talk = runMessages(commands).events;
+const deletions = runMessages([...commands, deleteReply('m.reply'), deleteMessage()]).events.slice(talk.length);
 const chat = chatAudience(() => ({ replyCount: 1, lastReplyAt: NOON, lastReplyBy: BOB, participants: [BOB] }));
 const newTopic = updateChannel({ topic: 'about' });
 const TALK_TYPES = [
@@ -74,9 +74,8 @@ const TALK_TYPES = [
   'DELETE_REACTION',
   'NEW_THREAD_REPLY',
   'UPDATE_THREAD_REPLY',
-  'DELETE_THREAD_REPLY',
-  'DELETE_MESSAGE',
 ];
+const DELETION_TYPES = ['DELETE_THREAD_REPLY', 'DELETE_MESSAGE'];
 
 describe('the event stream of the chat', () => {
   let relay: ReturnType<typeof begin>;
@@ -138,14 +137,15 @@ describe('the event stream of the chat', () => {
     const all = [ROOT, ADA, BOB, CYD].map((each) => listen(each));
     secret(BOB);
     run(createWebhook('Robot'), newTopic);
-    publish(...talk);
+    publish(...talk, ...deletions);
     run(deleteWebhook(), deleteChannel());
-    const seen = ['NEW_CHANNEL', 'NEW_WEBHOOK', 'UPDATE_CHANNEL', ...TALK_TYPES, 'DELETE_WEBHOOK', 'DELETE_CHANNEL'];
+    const messages = [...TALK_TYPES, ...DELETION_TYPES];
+    const seen = ['NEW_CHANNEL', 'NEW_WEBHOOK', 'UPDATE_CHANNEL', ...messages, 'DELETE_WEBHOOK', 'DELETE_CHANNEL'];
     expect(all.map(types)).to.deep.equal([seen, seen, seen, []]);
   });
 
   describe('for a resuming user', () => {
-    it('replays all events of a channel that is still visible', () => {
+    it('replays all events of a channel that is still visible, but only the deletion of deleted messages', () => {
       secret(BOB);
       const from = position;
       run(createWebhook('Robot'), newTopic);
@@ -154,6 +154,8 @@ describe('the event stream of the chat', () => {
       const seen = ['NEW_WEBHOOK', 'UPDATE_CHANNEL', ...TALK_TYPES, 'DELETE_WEBHOOK'];
       expect(missed(BOB, from)).to.deep.equal(seen);
       expect(missed(ROOT, from)).to.deep.equal(seen);
+      publish(...deletions);
+      expect(missed(BOB, from)).to.deep.equal(['NEW_WEBHOOK', 'UPDATE_CHANNEL', 'DELETE_WEBHOOK', ...DELETION_TYPES]);
       expect(missed(CYD, from)).to.deep.equal([]);
     });
 
