@@ -26,7 +26,7 @@ export const signInTexts = {
   email: 'Email',
   mailLink: 'Mail me a link',
   linkNote:
-    'The link can be used once, within 15 minutes. If no mail server is configured, the link is in the log of the service.',
+    'The link can be used once, within 15 minutes. If no mail server is configured, it is in the log of the service. Only addresses that the operator has allowed get one, by default none: use the admin token.',
   otherAddress: 'Use another address',
   haveToken: 'I have the admin token',
   token: 'Admin token',

@@ -93,7 +93,7 @@ export async function fetchApi({ url, headers }: Connection, path: string, init:
     response = await fetch(`${url}${path}`, { redirect: 'error', ...init, headers: requestHeaders });
   } catch (error) {
     init.signal?.throwIfAborted();
-    throw new Unreachable(`no answer from ${url} (${causeOf(error)})`);
+    throw new Unreachable(`no answer from ${url} (${causeOf(error)}); if the service is elsewhere, pass --url`);
   }
   if (response.ok) return response;
   const text = await response.text().catch(() => '');

@@ -137,7 +137,9 @@ describe('annals logs query', () => {
     }
     expect(wrong.map(({ code }) => code)).to.deep.equal([2, 2, 2]);
     expect(gone.code).to.equal(1);
-    expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
+    expect(gone.stderr).to.match(
+      /^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\); if the service is elsewhere, pass --url\n$/,
+    );
   });
 
   it('lists valid values for an invalid option, without a request', async () => {
