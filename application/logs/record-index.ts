@@ -9,7 +9,6 @@ export interface BlockRef {
   /** Unix ms of its earliest and latest record. */
   readonly from: number;
   readonly to: number;
-  readonly count: number;
   /** Characters of its records' JSON. */
   readonly size: number;
   /**
@@ -29,8 +28,8 @@ export interface Needs {
   /** Ids and sizes. */
   readonly places?: boolean;
   readonly columns?: readonly Column[];
-  /** Texts and parsed values of all records, or of these. */
-  readonly records?: boolean | readonly number[];
+  /** Texts and parsed values of all records, or of these; `later`: of some, which the next read of the block names. */
+  readonly records?: boolean | 'later' | readonly number[];
 }
 
 /** A dictionary-encoded column. */

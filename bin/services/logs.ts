@@ -108,7 +108,7 @@ export const logs: Service<typeof definition.catalog> = {
     const reindex = createReindex({
       ...kernel,
       ...rebuilds,
-      count: receipts.count,
+      count: queries.count,
       context: kernel.systemContext,
     });
     const pastStates = stateAtRoute({

@@ -9,7 +9,7 @@ const UNITS: readonly (readonly [from: number, perMs: number])[] = [
   [1e14, 1e3],
   [1e11, 1],
 ];
-const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+export const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

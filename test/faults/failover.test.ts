@@ -64,7 +64,7 @@ describe('a connection that dies during a request', function () {
     for (const [what, mark, asked] of [
       ['a create', 'findAndModify', create],
       ['a read of the state', 'rooms_state', () => inRoom('GET', '/state')],
-      ['a query of records', 'listCollections', () => ask('GET', '/api/logs?q=nothing')],
+      ['a query of records', 'blocks', () => ask('GET', '/api/logs?q=nothing')],
       ['an aggregate', 'hours', () => ask('GET', '/api/logs/aggregate?groupBy=level')],
       ['a rebuild', 'build:', () => ask('POST', '/api/reindex')],
     ] as const) {

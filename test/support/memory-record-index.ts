@@ -40,7 +40,7 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
       all.push(placed);
       if (!scattered) counted.push(placed);
     }
-    const { from, to, count, size } = builder.summary();
+    const { from, to, size } = builder.summary();
     const open = decodeBlock([builder.text()]);
     const entry = (index: number) => `{"id":"${open.id(index)}"}`;
     const block: Block = { ...open, producerId, audit, entry };
@@ -48,7 +48,7 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
       opened++;
       return look(block);
     };
-    return { ref: { from, to, count, size, read } satisfies BlockRef, scattered };
+    return { ref: { from, to, size, read } satisfies BlockRef, scattered };
   });
 
   return {

@@ -15,7 +15,7 @@ import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import type { Row } from '../../projections/kernel/projection.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
-import type { SectionsRow } from '../../projections/logs/index/rows.js';
+import type { BlockRow, SectionsRow } from '../../projections/logs/index/rows.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
 import { recordText } from './log-node.js';
 import { startKernel } from './test-kernel.js';
@@ -119,8 +119,8 @@ export async function startIndexFixture() {
     return rows;
   };
 
-  const sectionsCollection = (name: string) =>
-    kernel.mongo.models.collection<SectionsRow>(`${name}.d20261121.sections`);
+  const blocksOf = (name: string) => kernel.mongo.models.collection<BlockRow>(`${name}.blocks`);
+  const sectionsOf = (name: string) => kernel.mongo.models.collection<SectionsRow>(`${name}.sections`);
 
   const indexOf = (name: string): ReturnType<typeof createRecordIndex> =>
     createRecordIndex({
@@ -137,7 +137,8 @@ export async function startIndexFixture() {
     placedRecords,
     build,
     rowsOf,
-    sectionsCollection,
+    blocksOf,
+    sectionsOf,
     indexOf,
     stop,
   };

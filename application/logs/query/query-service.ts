@@ -1,5 +1,5 @@
 /** Queries on log records: pages, counts, and the figures alert rules need. */
-import type { Filter } from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import { badCursor, type Order, parseCursor } from '../../../domain/logs/record-id.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { awaitConsistent } from '../../consistency/index.js';
@@ -91,6 +91,11 @@ export function createLogQueries({
       const run = (stopped: AbortSignal) => searcher.aggregate(request, stopped);
       const found = await toRejection(counts.get(JSON.stringify(request), run, signal));
       return isRejection(found) ? found : { counts: found, reflected };
+    },
+
+    /** Number of records in the index. */
+    async count(): Promise<number> {
+      return (await searcher.aggregate({ filter: EVERYTHING, grouping: { by: 'producer' }, limit: 1 })).total;
     },
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */

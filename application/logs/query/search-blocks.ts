@@ -42,8 +42,7 @@ export async function* search(
   const runs: Run[] = [];
   const refs = index.blocks(narrowedFilter, order, checkpoint)[Symbol.asyncIterator]();
   let next = await refs.next();
-  const byValue = filter.correlationId !== undefined || filter.fields.length > 0;
-  let concurrency = byValue ? FIRST_BLOCKS.byValue : FIRST_BLOCKS.any;
+  let concurrency = isByValue(filter) ? FIRST_BLOCKS.byValue : FIRST_BLOCKS.any;
   try {
     for (let count = 0; count < limit; count++) {
       let best = first(runs, compare);
@@ -72,6 +71,8 @@ export async function* search(
   }
 }
 
+const isByValue = ({ correlationId, fields }: Filter) => correlationId !== undefined || fields.length > 0;
+
 const narrowFilter = (filter: Filter, order: Order, { instant }: RecordPosition): Filter =>
   order === 'desc'
     ? { ...filter, to: Math.min(instant, filter.to ?? instant) }
@@ -91,6 +92,7 @@ function first(runs: readonly Run[], compare: (a: RecordPosition, b: RecordPosit
 async function hitsIn(ref: BlockRef, search: Search, limit: number): Promise<readonly Hit[]> {
   const { order, after, checkpoint } = search;
   const filter = relaxFilter(ref, search.filter);
+  const needs = needsOf(filter);
   const hits: Hit[] = [];
   await ref.read(
     (block) =>
@@ -99,7 +101,7 @@ async function hitsIn(ref: BlockRef, search: Search, limit: number): Promise<rea
         if (!after || isAfter(after, place, order)) hits.push({ ...place, ref, index, size: block.size(index) });
         return hits.length < limit;
       }),
-    { ...needsOf(filter), instants: true, places: true },
+    { ...needs, instants: true, places: true, records: needs.records || (isByValue(filter) && 'later') },
   );
   return hits;
 }

@@ -8,131 +8,96 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import type { Order } from '../../../domain/logs/record-id.js';
+import { DAY_MS, dayName, MAX_INSTANT, startOfDay } from '../../../domain/logs/timestamp.js';
 import type { BlockReader } from './block-reader.js';
 import { correlationDigester } from './compress-and-seal.js';
-import { mergeSorted } from './k-way-merge.js';
-import { BUCKETS, type Partition, parsePartition } from './partitions.js';
-import type { BlockHeader, BlockRef, BlockRow, BucketRow } from './rows.js';
+import {
+  type BlockHeader,
+  type BlockKind,
+  type BlockRef,
+  type BlockRow,
+  cutoffFor,
+  HEADER,
+  isExpired,
+  isPartWithin,
+  kindOf,
+  rowsIn,
+} from './rows.js';
 
-/** Blocks per page, doubling from page to page regardless of day: a rare record may be in any of many. */
-const BLOCK_PAGE = { first: 64, max: 512 };
-
-interface PageSize {
-  size: number;
-}
-
-function nextSize(pageSize: PageSize): number {
-  const { size } = pageSize;
-  pageSize.size = Math.min(size * 2, BLOCK_PAGE.max);
-  return size;
-}
+/** Blocks per page, doubling from page to page: a rare record may be in any of many. */
+const BLOCK_PAGE = { any: 64, byTerm: 128, max: 512 };
 const CACHE_BYTES = 4 * 1024 * 1024;
 const ROW_BYTES = 500;
-
-const PROJECTION = { records: 0, terms: 0, correlations: 0 };
+/** Digests per query: the store looks each up, and the embedded one at most 10,000. */
+const MAX_DIGESTS = 5000;
 
 interface BlockQuery {
+  readonly name: string;
   readonly filter: Filter;
   readonly order: Order;
   readonly checkpoint: Checkpoint;
-  readonly paging: { readonly headers: PageSize; readonly filtered: PageSize };
+  /** Whether a block may hold matches, and has not been returned yet. */
+  readonly isRelevant: (header: BlockHeader) => boolean;
 }
+
+type Page = readonly BlockHeader[];
 
 export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader, version: () => unknown) {
   const sizeOf = (found: readonly unknown[]) => ROW_BYTES * (found.length + 1);
   const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: CACHE_BYTES, sizeOf });
 
-  async function parts(name: string, filter: Filter, order: Order, coverage?: Coverage): Promise<readonly Partition[]> {
-    const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
-    const all = await memo.get(`${name} parts`, async () => {
-      const found = await db.listCollections({}, { nameOnly: true }).toArray();
-      return found.flatMap((each) =>
-        each.name.startsWith(`${name}.`) ? (parsePartition(each.name.slice(name.length + 1)) ?? []) : [],
-      );
-    });
-    return all
-      .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
-      .filter(({ outOfOrder }) => coverage === undefined || outOfOrder === (coverage === 'not counted'))
-      .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
-  }
-
-  /** Digests of a correlation id, one per producer and day with records in the collection. */
-  async function digests(name: string, part: Partition, id: string): Promise<readonly number[]> {
-    const buckets = await memo.get(`${name} buckets`, () =>
-      db.collection<BucketRow>(`${name}.${BUCKETS}`).find().toArray(),
+  const find = (name: string, criteria: MongoFilter<BlockRow>, sort: Sort = {}, limit = 0) =>
+    memo.get(`${name} ${JSON.stringify([criteria, sort, limit])}`, () =>
+      db
+        .collection<BlockRow>(`${name}.blocks`)
+        .find<BlockHeader>(criteria, { projection: HEADER, sort, limit })
+        .toArray(),
     );
-    const found = buckets.filter(({ parts }) => parts?.includes(part.name));
+
+  /** Digests of a correlation id, one per producer and day with records that the filter may match. */
+  async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
+    const buckets = await memo.get(`${name} buckets`, () => rowsIn(db, name, 'keepings').find().toArray());
+    const [first, last] = [dayName(from), dayName(to)];
+    const found = buckets.filter(
+      (each) =>
+        (producerId ?? each.producerId) === each.producerId &&
+        (audit ?? each.audit) === each.audit &&
+        each.parts?.some((part) => isPartWithin(part, first, last)),
+    );
     const made = await Promise.all(found.map(({ _id }) => correlationDigester(vault, _id)));
-    return made.flatMap((digest) => (digest ? [digest(id)] : []));
+    return made.flatMap((digest) => (digest ? [digest(correlationId)] : []));
   }
 
-  /** Open blocks are listed first, full ones later in pages. So a block that fills up in between is not missed. */
-  async function* headers(name: string, part: Partition, query: BlockQuery) {
-    const { filter, order, checkpoint, paging } = query;
-    const rows = db.collection<BlockRow>(`${name}.${part.name}`);
-    const criteria = conditionOf(part, filter);
-    const boundOf = (header: BlockHeader) => (order === 'desc' ? header.to : header.from);
-    const sign = order === 'desc' ? -1 : 1;
-    // Sorted here: the store would sort whole rows including records, which exceeds its memory limit.
-    const openBlocks = (
-      await memo.get(`${name} ${part.name} openBlocks ${JSON.stringify(criteria)}`, () =>
-        rows.find<BlockHeader>({ ...criteria, gathering: true }, { projection: PROJECTION }).toArray(),
-      )
-    ).toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
-    const visited = new Set(openBlocks.map(({ _id }) => _id));
-    const firstVisit = ({ _id }: BlockHeader) => !visited.has(_id) && visited.add(_id);
-
-    async function* fullBlocks() {
-      const { correlationId } = filter;
-      // Correlation ids of open blocks are not indexed; their term filters are checked instead.
-      const correlations = correlationId !== undefined && {
-        correlations: { $in: await digests(name, part, correlationId) },
-      };
-      const terms = correlations ? [] : termsOfFilter(filter);
-      const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
-      let last: number | undefined;
-      for (let limit = nextSize(paging.headers); ; ) {
-        await checkpoint();
-        const beyond = last === undefined ? {} : order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
-        const all = { $and: [{ ...criteria, ...correlations }, beyond] };
-        const page = await memo.get(`${name} ${part.name} ${order} ${limit} ${JSON.stringify(all)}`, () =>
-          rows.find<BlockHeader>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
-        );
-        yield* filterBlocks(name, part, page.filter(firstVisit), query, terms);
-        if (page.length < limit) return;
-        const end = boundOf(page.at(-1)!);
-        // If all have the same bound, only a longer page gets past it.
-        limit = end === last ? limit * 2 : nextSize(paging.headers);
-        last = end;
-      }
+  /** Blocks that meet the criteria, in order. */
+  async function* pages(query: BlockQuery, criteria: MongoFilter<BlockRow>): AsyncGenerator<Page, undefined> {
+    const { name, order, checkpoint, isRelevant } = query;
+    const [bound, direction, beyond] =
+      order === 'desc' ? (['to', -1, '$lte'] as const) : (['from', 1, '$gte'] as const);
+    let last: number | undefined;
+    for (let limit = termsOfFilter(query.filter).length > 0 ? BLOCK_PAGE.byTerm : BLOCK_PAGE.any; ; ) {
+      await checkpoint();
+      const all = last === undefined ? criteria : { $and: [criteria, { [bound]: { [beyond]: last } }] };
+      const page = await find(name, all, { [bound]: direction }, limit);
+      const relevant = page.filter(isRelevant);
+      if (relevant.length > 0) yield relevant;
+      if (page.length < limit) return;
+      const end = page.at(-1)![bound];
+      // If all have the same bound, only a longer page gets past it.
+      limit = end === last ? limit * 2 : Math.max(limit, Math.min(limit * 2, BLOCK_PAGE.max));
+      last = end;
     }
-    const sources = [
-      {
-        bound: openBlocks[0] ? boundOf(openBlocks[0]) : part.from,
-        items: filterBlocks(name, part, openBlocks, query),
-      },
-      { bound: order === 'desc' ? part.to : part.from, items: fullBlocks() },
-    ];
-    for await (const header of mergeSorted(sources, order, boundOf)) yield { name, part, header };
   }
 
-  /** Drops blocks that their levels, or term filters with any of `terms`, rule out. */
-  async function* filterBlocks(
-    name: string,
-    part: Partition,
-    all: readonly BlockHeader[],
-    { filter, checkpoint, paging }: BlockQuery,
-    terms = termsOfFilter(filter),
-  ) {
-    const levelBits = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
-    const some = levelBits === undefined ? all : all.filter(({ levels }) => levels & levelBits);
-    for (let from = 0, to = 0; from < some.length; from = to) {
-      to = from + nextSize(paging.filtered);
-      for (const header of await blockReader.findCandidates(name, part, some.slice(from, to), terms)) {
-        await checkpoint();
-        yield header;
-      }
-    }
+  /** Pages of the full blocks with the correlation id, or of each of these kinds. */
+  async function fullBlocks(query: BlockQuery, kinds: readonly BlockKind[]) {
+    const { name, filter } = query;
+    if (filter.correlationId === undefined) return kinds.map((kind) => pages(query, conditionOf(filter, kind)));
+    const all = await digests(name, filter);
+    const starts = Array.from({ length: Math.ceil(all.length / MAX_DIGESTS) }, (_, nth) => nth * MAX_DIGESTS);
+    return starts.map((start) => {
+      const correlations = { $in: all.slice(start, start + MAX_DIGESTS) };
+      return pages(query, { correlations, ...conditionOf(filter) });
+    });
   }
 
   async function* blocks(
@@ -142,24 +107,80 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     checkpoint: Checkpoint,
     coverage?: Coverage,
   ): AsyncGenerator<BlockRef> {
-    const paging = { headers: { size: BLOCK_PAGE.first }, filtered: { size: BLOCK_PAGE.first } };
-    const query = { filter, order, checkpoint, paging };
-    const boundOf = ({ header }: BlockRef) => (order === 'desc' ? header.to : header.from);
-    const sources = (await parts(name, filter, order, coverage)).map((part) => ({
-      bound: order === 'desc' ? part.to : part.from,
-      items: headers(name, part, query),
-    }));
-    const rare = filter.correlationId !== undefined;
-    yield* mergeSorted(sources, order, boundOf, rare);
+    const [openBlocks, [expiry = null]] = await Promise.all([
+      find(name, conditionOf(filter, 'open')),
+      memo.get(`${name} expiry`, () => rowsIn(db, name, 'expiry').find().toArray()),
+    ]);
+    const levels = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0) ?? -1;
+    const kinds = new Set(kindsOf(filter, coverage));
+    const visited = new Set<string>();
+    const isRelevant = (header: BlockHeader) => {
+      if (visited.has(header._id) || isExpired(header, expiry)) return false;
+      visited.add(header._id);
+      return (
+        (header.levels & levels) !== 0 && kinds.has(header.kind === 'open' ? kindOf(header.gathered!) : header.kind)
+      );
+    };
+    // Open blocks are listed before full ones, so that a block that fills up in between is not missed. Sorted here: the
+    // store would sort whole rows including records, which exceeds its memory limit.
+    const compare = (a: BlockHeader, b: BlockHeader) => (order === 'desc' ? b.to - a.to : a.from - b.from);
+    const open = openBlocks.filter(isRelevant).sort(compare);
+    const full = await fullBlocks({ name, filter, order, checkpoint, isRelevant }, [...kinds]);
+    const terms = termsOfFilter(filter);
+    // Correlation ids of open blocks are not indexed.
+    const checked = filter.correlationId === undefined ? 'all' : 'open';
+    for await (const batch of mergeSorted([{ page: open }, ...full.map((pages) => ({ page: [], pages }))], compare)) {
+      const candidates = await blockReader.findCandidates(name, batch, terms, checked);
+      for (const header of candidates) {
+        await checkpoint();
+        yield { name, header, expiry: expiry && header.from < cutoffFor(header, expiry) ? expiry : undefined };
+      }
+    }
   }
 
   return { blocks, cache: memo.cache };
 }
 
-function conditionOf(part: Partition, { from, to, producerId }: Filter): MongoFilter<BlockRow> {
+const kindsOf = ({ audit }: Filter, coverage?: Coverage): BlockKind[] => [
+  ...(coverage !== 'not counted' && audit !== true ? ['day' as const] : []),
+  ...(coverage !== 'not counted' && audit !== false ? ['audit' as const] : []),
+  ...(coverage !== 'counted' ? ['scattered' as const] : []),
+];
+
+/** Blocks of one day are sought only where the days of the range are, because the store seeks by one of the bounds. */
+function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: BlockKind): MongoFilter<BlockRow> {
+  const isOfDay = kind === 'day' || kind === 'audit';
   return {
-    ...(from !== undefined && from > part.from && { to: { $gte: from } }),
-    ...(to !== undefined && to < part.to && { from: { $lte: to } }),
+    ...(kind && { kind }),
+    from: { $gte: isOfDay ? startOfDay(from) : 0, $lte: to },
+    to: { $gte: from, $lte: isOfDay ? startOfDay(to) + DAY_MS : MAX_INSTANT },
     ...(producerId !== undefined && { producerId }),
   };
+}
+
+interface Source {
+  page: BlockHeader[];
+  readonly pages?: AsyncIterator<Page, undefined>;
+}
+
+/** Merges sorted sources; reads the next page of each when one is used up. */
+async function* mergeSorted(
+  all: readonly Source[],
+  compare: (a: BlockHeader, b: BlockHeader) => number,
+): AsyncGenerator<Page> {
+  let sources = all;
+  const refill = async (source: Source) => {
+    if (source.page.length === 0) source.page = [...((await source.pages?.next())?.value ?? [])];
+  };
+  for (;;) {
+    await Promise.all(sources.map(refill));
+    sources = sources.filter(({ page }) => page.length > 0);
+    if (sources.length === 0) return;
+    const merged: BlockHeader[] = [];
+    while (sources.every(({ page }) => page.length > 0)) {
+      const next = sources.reduce((best, each) => (compare(each.page[0]!, best.page[0]!) < 0 ? each : best));
+      merged.push(next.page.shift()!);
+    }
+    yield merged;
+  }
 }

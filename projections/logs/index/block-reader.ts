@@ -4,17 +4,16 @@ import { createFairSemaphore } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { type BlockVersion, createBlockCache, mayContainAll } from '../../kernel/index.js';
-import { type DecodedBlock, decodeBlock } from './block.js';
+import { decodeBlock } from './block.js';
 import { decryptAndInflate } from './compress-and-seal.js';
-import { type Partition, sectionsCollection } from './partitions.js';
-import type { BlockHeader, BlockRef, BlockRow, SectionsRow } from './rows.js';
+import { type BlockHeader, type BlockRef, type BlockRow, cutoffFor, HEADER, rowsIn, type SectionsRow } from './rows.js';
 import { sectionsId } from './seal-block.js';
 import { ALL, createSectionCache } from './section-cache.js';
-import { createSectionLoader } from './section-loader.js';
 import { termSection } from './sections.js';
 
-/** Bytes cached of blocks, including rendered entries, and of term filters. */
+/** Bytes cached of blocks, and of term filters. */
 const BLOCK_CACHE_BYTES = 8 * 1024 * 1024;
 const FILTER_CACHE_BYTES = 16 * 1024 * 1024;
 /** Bytes of blocks being read concurrently, cached or not. */
@@ -39,15 +38,13 @@ export function createBlockReader(db: Db, vault: Vault) {
   /** Runs a job that needs this many bytes. Exports may wait for long. */
   const withBytes = <Result>(bytes: number, job: () => Promise<Result>) =>
     semaphore(job, '', { weight: bytes, maxWaitMs: Number.POSITIVE_INFINITY });
-  const sectionLoader = createSectionLoader((name) => db.collection(name), vault);
-  const sectionCache = createSectionCache(vault, sectionLoader);
+  const sectionCache = createSectionCache(db, vault);
 
-  const rowsOf = (name: string, part: Partition) => db.collection<BlockRow>(`${name}.${part.name}`);
-  /** The version includes the count, because an open block of scattered records loses some when they expire. */
-  const cacheRef = (ref: BlockRef, section?: string): CacheRef => {
-    const { name, part, header } = ref;
-    const key = `${name} ${part.name} ${header._id} ${section ?? ''}`;
-    return { ...ref, key, version: `${header._at} ${header.count}`, section };
+  const rowsOf = (name: string) => rowsIn(db, name, 'blocks');
+  const cacheRef = ({ name, header }: BlockRef, section?: string): CacheRef => {
+    // Full blocks never change.
+    const version = header.kind === 'open' ? String(header._at) : '';
+    return { name, header, key: `${name} ${header._id} ${section ?? ''}`, version, section };
   };
 
   const openBlocks = createBlockCache<CacheRef, CachedBlock>({
@@ -60,30 +57,32 @@ export function createBlockReader(db: Db, vault: Vault) {
     },
   });
 
-  async function readOpenBlock({ name, part, header }: BlockRef): Promise<CachedBlock | undefined> {
-    const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });
+  async function readOpenBlock({ name, header }: BlockRef): Promise<CachedBlock | undefined> {
+    const row = await rowsOf(name).findOne({ _id: header._id }, { projection: { records: 1 } });
     if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => decryptAndInflate(vault, header.subject, each)));
     const readable = pieces.filter((piece) => piece !== undefined);
     const texts = readable.map((piece) => piece.toString());
-    const block = toBlock(decodeBlock(texts, header._at.toBigInt()), header.producerId, part.audit);
+    const { producerId, audit } = header;
+    const decoded = decodeBlock(texts, header._at.toBigInt());
+    const entry = (index: number) => entryText(decoded.record(index), decoded.line(index));
+    const block = { ...decoded, producerId, audit, entry };
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
     const bytes = readable.reduce((sum, piece) => sum + piece.length, 0);
-    // Text with any non-Latin-1 character takes two bytes per character; rendered entries repeat the records.
-    return { block, size: 2 * characters * (bytes > characters ? 2 : 1) + RECORD_BYTES * header.count };
+    // Text with any non-Latin-1 character takes two bytes per character.
+    return { block, size: characters * (bytes > characters ? 2 : 1) + RECORD_BYTES * header.count };
   }
 
-  /** Bloom filters of blocks of one collection: of open blocks from their rows, of full ones one of their sections. */
+  /** Bloom filters: of open blocks from their rows, of full ones one of their sections. */
   const filters = createBlockCache<CacheRef, Uint8Array>({
     name: 'logs.filters',
     limitBytes: FILTER_CACHE_BYTES,
     sizeOf: ({ length }) => length,
     async load(refs) {
-      const { name, part, section } = refs[0]!;
+      const { name, section } = refs[0]!;
       const idOf = ({ header }: BlockRef) => (section === undefined ? header._id : sectionsId(header._id, 'terms'));
       const byId = new Map(refs.map((ref) => [idOf(ref), ref]));
-      const [collection, field] =
-        section === undefined ? [part.name, 'terms'] : [sectionsCollection(part.name), `sections.${section}`];
+      const [collection, field] = section === undefined ? ['blocks', 'terms'] : ['sections', `sections.${section}`];
       const rows = db
         .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
         .find({ _id: { $in: [...byId.keys()] } }, { projection: { [field]: 1 } });
@@ -100,10 +99,9 @@ export function createBlockReader(db: Db, vault: Vault) {
   });
 
   /** New header of a block that was open when found and is full by now, so its row has no records any more. */
-  async function findFilled({ name, part, header }: BlockRef): Promise<BlockRef | undefined> {
-    const projection = { records: 0, terms: 0, correlations: 0 };
-    const row = await rowsOf(name, part).findOne<BlockHeader>({ _id: header._id }, { projection });
-    return row?.chunks && { name, part, header: row };
+  async function findFilled({ name, header }: BlockRef): Promise<BlockRef | undefined> {
+    const row = await rowsOf(name).findOne<BlockHeader>({ _id: header._id }, { projection: HEADER });
+    return row?.chunks && { name, header: row };
   }
 
   /** Never waits for more of the semaphore while holding it: if records turn out to be needed, it starts over. */
@@ -118,44 +116,53 @@ export function createBlockReader(db: Db, vault: Vault) {
     return retried === 'needs-records' ? undefined : retried.found;
   }
 
+  async function readBlock<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
+    const { header } = ref;
+    if (header.chunks) return readSections(ref, look, needs);
+    const result = await withBytes(costOf(header), async () => {
+      const [open] = await openBlocks.read([cacheRef(ref)]);
+      return open && { found: await look(open.block) };
+    });
+    if (result) return result.found;
+    const full = await findFilled(ref);
+    // The block only grew at its end.
+    return full && readSections(full, (block) => look(restricted(block, (index) => index < header.count)), needs);
+  }
+
   return {
     caches: [openBlocks.cache, filters.cache, sectionCache.cache],
 
-    async read<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs = ALL): Promise<T | undefined> {
-      const { header } = ref;
-      if (header.chunks) return readSections(ref, look, needs);
-      const result = await withBytes(costOf(header), async () => {
-        const [open] = await openBlocks.read([cacheRef(ref)]);
-        return open && { found: await look(open.block) };
-      });
-      if (result) return result.found;
-      const full = await findFilled(ref);
-      // The block only grew at its end.
-      const trimmed = (block: Block) => ({
-        ...block,
-        order: block.order.filter((index) => index < header.count),
-      });
-      return full && readSections(full, (block) => look(trimmed(block)), needs);
+    read<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs = ALL): Promise<T | undefined> {
+      const { header, expiry } = ref;
+      if (!expiry) return readBlock(ref, look, needs);
+      const before = cutoffFor(header, expiry);
+      const first = recordId(expiry._at.toBigInt(), 0);
+      const remains = (block: Block) => (index: number) => block.instant(index) >= before || block.id(index) > first;
+      const required = { ...needs, instants: true, places: true };
+      return readBlock(ref, (block) => look(restricted(block, remains(block))), required);
     },
 
-    /** The blocks that may hold all of the terms. Without filters, because their key is destroyed, all may. */
+    /**
+     * The blocks that may hold all of the terms; of these, only some are checked. Without filters, because their key
+     * is destroyed, all may.
+     */
     async findCandidates(
       name: string,
-      part: Partition,
       headers: readonly BlockHeader[],
       terms: readonly number[],
+      checked: 'all' | 'open',
     ): Promise<readonly BlockHeader[]> {
       if (terms.length === 0) return headers;
       let candidates = headers;
       /** Keeps the blocks whose filter may hold some of the terms; a full one's filter has a section for them. */
       const narrow = async (some: readonly number[], section?: string) => {
-        const checked = candidates.filter(({ gathering }) => gathering === (section === undefined ? true : undefined));
-        const found = await filters.read(checked.map((header) => cacheRef({ name, part, header }, section)));
-        const ruledOut = new Set(checked.filter((_, index) => found[index] && !mayContainAll(found[index], some)));
+        const narrowed = candidates.filter(({ kind }) => (kind === 'open') === (section === undefined));
+        const found = await filters.read(narrowed.map((header) => cacheRef({ name, header }, section)));
+        const ruledOut = new Set(narrowed.filter((_, index) => found[index] && !mayContainAll(found[index], some)));
         candidates = candidates.filter((header) => !ruledOut.has(header));
       };
       await narrow(terms);
-      for (const section of new Set(terms.map(termSection)))
+      for (const section of new Set(checked === 'all' ? terms.map(termSection) : []))
         await narrow(
           terms.filter((term) => termSection(term) === section),
           section,
@@ -165,26 +172,13 @@ export function createBlockReader(db: Db, vault: Vault) {
   };
 }
 
+const restricted = (block: Block, remains: (index: number) => boolean): Block => ({
+  ...block,
+  order: block.order.filter(remains),
+});
+
 function costOf({ size, count, chunks }: BlockHeader, needs?: Needs): number {
   const wholeCost = 2 * size + 1;
   if (!chunks || !needs || needs.records) return wholeCost;
   return Math.min(wholeCost, OPEN_COLUMN.block + OPEN_COLUMN.record * count);
-}
-
-function toBlock(block: DecodedBlock, producerId: string, audit: boolean): Block {
-  return {
-    ...block,
-    producerId,
-    audit,
-    id: memoize(block.id),
-    entry: memoize((index) => entryText(block.record(index), block.line(index))),
-  };
-}
-
-function memoize(compute: (index: number) => string): (index: number) => string {
-  const cache: string[] = [];
-  return (index) => {
-    cache[index] ??= compute(index);
-    return cache[index];
-  };
 }

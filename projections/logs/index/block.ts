@@ -185,14 +185,13 @@ export async function wholeText(texts: readonly string[], producerId: string): P
   return (await reopenBlock(texts, producerId)).text();
 }
 
-/** Restores the builder of a stored block, with its records from an instant on. */
-export async function reopenBlock(texts: readonly string[], producerId: string, from = 0): Promise<BlockBuilder> {
+/** Restores the builder of a stored block. */
+export async function reopenBlock(texts: readonly string[], producerId: string): Promise<BlockBuilder> {
   const decoded = decodeBlock(texts);
   const block = buildBlock(producerId);
   const yieldIfDue = createYielder();
   for (let index = 0; index < decoded.count; index++) {
-    if (decoded.instant(index) >= from)
-      block.add(decoded.record(index), decoded.line(index), decoded.position(index), decoded.place(index));
+    block.add(decoded.record(index), decoded.line(index), decoded.position(index), decoded.place(index));
     const pause = yieldIfDue();
     if (pause) await pause;
   }

@@ -3,13 +3,36 @@ import type { Vault } from '../../../application/ports/index.js';
 import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { LogRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
+import { DAY_MS, HOUR_MS, startOfDay } from '../../../domain/logs/timestamp.js';
 import { longOf } from '../../kernel/index.js';
 import { compressAndSeal, decryptAndInflate } from './compress-and-seal.js';
 import type { Detail, HourRow, HourRowCount } from './rows.js';
 
+/** Maximum distance between a record's day and its receipt for which hours are counted. */
+const MAX_DISTANCE_MS = 45 * DAY_MS;
+/** Maximum counted hours per event, because a sender could put every record into another one. */
+const MAX_HOURS = 240;
 /** Limits of distinct kinds per hour; beyond them detail is reduced, because the row is rewritten often. */
 const MAX_KINDS = 200;
 const MAX_CHARACTERS = 16 * 1024;
+
+export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS) * HOUR_MS;
+
+/**
+ * Hours of an event's records that get a row of counts: those near the receipt, or the ones with the most records if
+ * there are too many. All other records are scattered.
+ */
+export function countedHours(instants: Iterable<number>, receivedAt: number): ReadonlySet<number> {
+  const records = new Map<number, number>();
+  for (const instant of instants) {
+    if (Math.abs(startOfDay(instant) - startOfDay(receivedAt)) > MAX_DISTANCE_MS) continue;
+    const hour = hourOf(instant);
+    records.set(hour, (records.get(hour) ?? 0) + 1);
+  }
+  if (records.size <= MAX_HOURS) return new Set(records.keys());
+  const largest = [...records].sort(([a, ofA], [b, ofB]) => ofB - ofA || b - a);
+  return new Set(largest.slice(0, MAX_HOURS).map(([hour]) => hour));
+}
 
 export interface HourKey {
   readonly hour: number;

@@ -8,45 +8,31 @@ import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Build, RowWrite } from '../../kernel/index.js';
 import { decryptPieces } from './compress-and-seal.js';
-import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
+import { countedHours, type HourKey, type HourTally, hourId, hourOf, resumeHour } from './hourly-counts.js';
 import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-receipts.js';
 import { type BatchRecord, createFullBlocks, isSmallBatch, loadOpenBlock, type OpenBlock } from './open-block.js';
-import {
-  BUCKETS,
-  countedHours,
-  HOURS,
-  hourOf,
-  isSectionsCollection,
-  partitionOf,
-  REQUESTS,
-  SOURCES,
-  sectionsCollection,
-} from './partitions.js';
-import { BLOCK_INDEXES, type BlockRow, type HourRow, replaceOlder } from './rows.js';
+import { type BlockRow, type ExpiryRow, type HourRow, partOf, replaceOlder } from './rows.js';
 import { type Owner, type PlainBlock, type SealedBlock, sealBlock } from './seal-block.js';
 
 /** Limits of cached hours and open blocks; evicted ones are reloaded from their rows. */
 const MAX_CACHED = 1000;
-/** Concurrency limits: a request's records may span hundreds of hours, and more would block store and event loop. */
+/** Hours sealed concurrently: a request's records may span hundreds, and more would block the event loop. */
 const HOUR_BATCH = 64;
-const MAX_CONCURRENT_PARTS = 16;
 const MAX_CACHED_BYTES = 24 * 1024 * 1024;
 
 /** Bytes buffered before an early write, to bound memory during a rebuild. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 interface CachedOpenBlock {
-  readonly part: string;
   readonly block: OpenBlock;
   bytes: number;
 }
 
 /** Loads missing state from the rows; must be their only writer during its lifetime. */
-export function createIndexWriter(build: Build) {
+export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
   const { vault } = build;
   const openBlocks = new Map<string, CachedOpenBlock>();
   const hours = new Map<string, HourTally>();
-  const indexedParts = new Set<string>();
   const knownBuckets = new Set<string>();
   const receipts = new Map<string, Receipt>();
   const changed = { openBlocks: new Set<string>(), hours: new Set<string>() };
@@ -56,15 +42,15 @@ export function createIndexWriter(build: Build) {
   /** Bytes of all open blocks, kept up to date because summing a thousand per event would be too slow. */
   let openBlockBytes = 0;
 
-  const write = (part: string, batch: readonly RowWrite[]) => {
-    for (const each of batch) group(writes, part, each);
+  const write = (collection: string, batch: readonly RowWrite[]) => {
+    for (const each of batch) group(writes, collection, each);
   };
 
   async function take(event: RecordedEvent<RecordsIngested>) {
     const { data } = event;
     const { producerId, receivedAt, audit, day: received } = data;
-    write(SOURCES, sourceWrites(event));
-    write(REQUESTS, requestWrites(event));
+    write('sources', sourceWrites(event));
+    write('requests', requestWrites(event));
     const subject = bucketSubject(data);
     registerBucket(subject, event);
     const texts = await decryptTexts(vault, data);
@@ -86,14 +72,14 @@ export function createIndexWriter(build: Build) {
     const byHour = new Map<number, LogRecord[]>();
     for (const each of placed) {
       const { record } = each;
-      group(byPart, partitionOf(record.instant, countedHourSet, audit), each);
       const hour = hourOf(record.instant);
-      if (countedHourSet.has(hour)) group(byHour, hour, record);
+      const isCounted = countedHourSet.has(hour);
+      group(byPart, partOf(record.instant, isCounted, audit), each);
+      if (isCounted) group(byHour, hour, record);
     }
-    await prepare([...byPart.keys()]);
     for (const [part, batch] of byPart) {
       registerBucket(subject, event, part);
-      await addRecords(part, { subject, producerId, received }, event.position, batch);
+      await addRecords({ subject, producerId, received, audit, part }, event.position, batch);
     }
     await readHours(Array.from(byHour.keys(), (hour) => ({ hour, producerId, audit, received })));
     for (const [hour, batch] of byHour) {
@@ -107,39 +93,28 @@ export function createIndexWriter(build: Build) {
 
   function registerBucket(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
     const key = `${subject} ${part ?? ''}`;
-    if (!knownBuckets.has(key)) write(BUCKETS, [bucketWrite(event, part)]);
+    if (!knownBuckets.has(key)) write('keepings', [bucketWrite(event, part)]);
     knownBuckets.add(key);
   }
 
-  /** Creates indexes concurrently, because the store flushes them together. */
-  async function prepare(parts: readonly string[]) {
-    for (const batch of batches(
-      parts.filter((part) => !indexedParts.has(part)),
-      MAX_CONCURRENT_PARTS,
-    )) {
-      await Promise.all(batch.map((part) => build.collection(part).createIndexes(BLOCK_INDEXES)));
-      for (const part of batch) indexedParts.add(part);
-    }
-  }
-
-  async function addRecords(part: string, owner: Owner, position: bigint, batch: readonly BatchRecord[]) {
+  async function addRecords(owner: Owner, position: bigint, batch: readonly BatchRecord[]) {
     if (!isSmallBatch(batch)) {
-      for (const block of createFullBlocks(position, owner, batch)) await put(part, block);
+      for (const block of createFullBlocks(position, owner, batch)) await put(block);
       return;
     }
-    const key = `${part} ${owner.subject}`;
-    const cached: CachedOpenBlock = openBlocks.get(key) ?? {
-      part,
-      bytes: 0,
-      block: await loadOpenBlock(build.collection<BlockRow>(part), owner, (row) => decryptPieces(vault, row)),
+    const key = `${owner.part} ${owner.subject}`;
+    const load = () => {
+      const rows = build.collection<BlockRow>('blocks');
+      return loadOpenBlock(rows, owner, expiry, (row) => decryptPieces(vault, row));
     };
+    const cached = openBlocks.get(key) ?? { bytes: 0, block: await load() };
     // Moves it to the end, so that the least recently used is evicted first.
     openBlocks.delete(key);
     openBlocks.set(key, cached);
     changed.openBlocks.add(key);
     const full = cached.block.add(position, batch);
     measure(cached);
-    if (full) await put(part, full);
+    if (full) await put(full);
   }
 
   function measure(cached: CachedOpenBlock) {
@@ -152,7 +127,7 @@ export function createIndexWriter(build: Build) {
     const missing = keys.filter((key) => !hours.has(hourId(key)));
     if (missing.length === 0) return;
     const filter = { _id: { $in: missing.map(hourId) } };
-    const found = await build.collection<HourRow>(HOURS).find(filter).toArray();
+    const found = await build.collection<HourRow>('hours').find(filter).toArray();
     const rows = new Map(found.map((row) => [row._id, row]));
     for (const key of missing) {
       const id = hourId(key);
@@ -162,13 +137,13 @@ export function createIndexWriter(build: Build) {
   }
 
   /** Deletes the row when the key is destroyed. */
-  async function put(part: string, block: PlainBlock) {
+  async function put(block: PlainBlock) {
     const sealed = await sealBlock(vault, block);
     if (sealed) {
-      write(sectionsCollection(part), sealed.sections.map(replaceOlder));
-      write(part, [replaceOlder(sealed.row)]);
+      write('sections', sealed.sections.map(replaceOlder));
+      write('blocks', [replaceOlder(sealed.row)]);
       bytes += sizeOf(sealed);
-    } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
+    } else write('blocks', [{ deleteOne: { filter: { _id: block.row._id } } }]);
     await yieldIfDue();
   }
 
@@ -176,18 +151,18 @@ export function createIndexWriter(build: Build) {
     for (const key of changed.openBlocks) {
       const cached = openBlocks.get(key)!;
       const rest = cached.block.pack();
-      if (rest) await put(cached.part, rest);
+      if (rest) await put(rest);
       measure(cached);
       if (bytes > FLUSH_BYTES) await writeAll();
     }
     changed.openBlocks.clear();
     for (const batch of batches([...changed.hours], HOUR_BATCH)) {
       const rows = await Promise.all(batch.map((id) => hours.get(id)!.row()));
-      for (const row of rows) if (row) write(HOURS, [replaceOlder(row)]);
+      for (const row of rows) if (row) write('hours', [replaceOlder(row)]);
       await yieldIfDue();
     }
     changed.hours.clear();
-    write(BUCKETS, Array.from(receipts, receiptWrite));
+    write('keepings', Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
     for (const [key, cached] of openBlocks) {
@@ -200,15 +175,12 @@ export function createIndexWriter(build: Build) {
   }
 
   async function writeAll() {
-    const all = writes;
+    const { sections, ...others } = Object.fromEntries(writes);
     writes = new Map();
     bytes = 0;
     // Sections first, so that a visible block is always readable.
-    const [sections, rows] = [true, false].map((first) =>
-      [...all].filter(([part]) => isSectionsCollection(part) === first),
-    );
-    for (const parts of [...batches(sections!, MAX_CONCURRENT_PARTS), ...batches(rows!, MAX_CONCURRENT_PARTS)])
-      await Promise.all(parts.map(([part, batch]) => build.write(part, batch)));
+    if (sections) await build.write('sections', sections);
+    await Promise.all(Object.entries(others).map(([collection, batch]) => build.write(collection, batch)));
   }
 
   return { take, flush };

@@ -13,8 +13,7 @@ import {
   type RowUpdate,
   type RowWrite,
 } from '../../kernel/index.js';
-import { BUCKETS, HOURS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
-import type { BlockRow, BucketRow, HourRow, RequestRow, SourceRow } from './rows.js';
+import { type RequestRow, rowsIn } from './rows.js';
 
 type Ingested = RecordedEvent<RecordsIngested>;
 
@@ -58,7 +57,7 @@ export async function markErasedRequests(
   erased: readonly RecordedEvent<LogsEvent<'BatchesErased'>>[],
 ): Promise<void> {
   const bySubject = new Map(erased.map((event) => [bucketSubject(event.data), event]));
-  const rows = build.collection<RequestRow>(REQUESTS);
+  const rows = build.collection<RequestRow>('requests');
   const idsByTime = new Map<number, string[]>();
   let count = 0;
   const mark = async () => {
@@ -96,35 +95,22 @@ export function createReceipts(db: Db, build: () => string | undefined) {
     /** Streams of a bucket that hold one keyed request each. */
     async *requestStreams(bucket: RetentionBucket) {
       const name = build();
-      const rows = db.collection<RequestRow>(`${name}.${REQUESTS}`);
+      const rows = rowsIn(db, name, 'requests');
       for await (const { _id } of rows.find({ subject: bucketSubject(bucket) })) yield _id;
       await assertBuildExists(db, name);
     },
     /** Bytes of a file that are ingested. */
     offset: (source: string) =>
       readBuild(async (name) => {
-        const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
+        const row = await rowsIn(db, name, 'sources').findOne({ _id: source });
         return row?.offset;
       }),
     /** Buckets received before a day. */
     receivedBefore: (day: string, audit: boolean) =>
       readBuild(async (name) => {
-        const buckets = db.collection<BucketRow>(`${name}.${BUCKETS}`);
+        const buckets = rowsIn(db, name, 'keepings');
         const rows = await buckets.find({ audit, received: { $lt: day } }).toArray();
         return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
-      }),
-    /** Number of records in the index. */
-    count: () =>
-      readBuild(async (name) => {
-        const hours = db.collection<HourRow>(`${name}.${HOURS}`);
-        let sum = 0;
-        for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
-        for (const part of SCATTERED_PARTS) {
-          const blocks = db.collection<BlockRow>(`${name}.${part}`);
-          for await (const { count, over } of blocks.find({}, { projection: { count: 1, over: 1 } }))
-            sum += count - (over?.count ?? 0);
-        }
-        return sum;
       }),
   };
 }

@@ -2,7 +2,7 @@
 import type { Binary, Collection } from 'mongodb';
 import type { LogRecord } from '../../../domain/logs/record.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
-import type { BlockRow } from './rows.js';
+import { type BlockRow, type ExpiryRow, isExpired } from './rows.js';
 import { type Owner, type PlainBlock, packBlock, rowOf } from './seal-block.js';
 
 /** Batches of this size get blocks of their own. */
@@ -16,15 +16,15 @@ export interface BatchRecord {
   readonly index: number;
 }
 
-/** The block of one collection that currently receives a producer-day's small batches. */
+/** The block of one part that currently receives a producer-day's small batches. */
 export type OpenBlock = ReturnType<typeof createOpenBlock>;
 
 /** Pieces after which a block is rewritten as one; each is compressed and encrypted separately. */
 const MAX_PIECES = 24;
 
-/** Position of its first event; one event can fill several blocks of a collection. */
-const blockId = (position: bigint, nth = 0): string =>
-  position.toString(36).padStart(13, '0') + (nth > 0 ? `-${nth}` : '');
+/** Part, and position of its first event; one event can fill several blocks of a part. */
+const blockId = ({ part }: Owner, position: bigint, nth = 0): string =>
+  `${part}/${position.toString(36).padStart(13, '0')}${nth > 0 ? `-${nth}` : ''}`;
 
 const charactersOf = (records: readonly BatchRecord[]) => records.reduce((sum, { line }) => sum + line.length, 0);
 
@@ -41,27 +41,28 @@ export function* createFullBlocks(
   let block = buildBlock(owner.producerId);
   for (const { record, line, index } of records) {
     if (block.size >= FULL.characters) {
-      yield packBlock(blockId(position, nth++), position, owner, block);
+      yield packBlock(blockId(owner, position, nth++), position, owner, block);
       block = buildBlock(owner.producerId);
     }
     block.add(record, line, position, index);
   }
-  yield packBlock(blockId(position, nth), position, owner, block);
+  yield packBlock(blockId(owner, position, nth), position, owner, block);
 }
 
-/** Restores the open block from its row. */
+/** Restores the open block from its row, unless that has expired. */
 export async function loadOpenBlock(
   rows: Collection<BlockRow>,
   owner: Owner,
+  expiry: ExpiryRow | null,
   decrypt: (row: BlockRow) => Promise<readonly string[]>,
 ): Promise<OpenBlock> {
   const [latest] = await rows
-    .find({ subject: owner.subject, gathered: true })
+    .find({ subject: owner.subject, gathered: owner.part })
     .sort({ subject: -1, gathered: -1, _at: -1 })
     .limit(1)
     .toArray();
   const at = latest?._at.toBigInt() ?? -1n;
-  if (!latest?.gathering) return createOpenBlock(owner, at);
+  if (latest?.kind !== 'open' || isExpired(latest, expiry)) return createOpenBlock(owner, at);
   const block = await reopenBlock(await decrypt(latest), owner.producerId);
   const pieces = [...(latest.records ?? [])];
   return createOpenBlock(owner, at, { id: latest._id, block, pieces, packed: block.count });
@@ -82,13 +83,13 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
     /** Adds a batch; returns the block if that filled it. */
     add(position: bigint, records: readonly BatchRecord[]): PlainBlock | undefined {
       if (position <= at) return undefined;
-      current ??= { id: blockId(position), block: buildBlock(owner.producerId), pieces: [], packed: 0 };
+      current ??= { id: blockId(owner, position), block: buildBlock(owner.producerId), pieces: [], packed: 0 };
       for (const { record, line, index } of records) current.block.add(record, line, position, index);
       at = position;
       if (current.block.count < FULL.records && current.block.size < FULL.characters) return undefined;
       const full = packBlock(current.id, at, owner, current.block);
       current = undefined;
-      return { ...full, row: { ...full.row, gathered: true } };
+      return { ...full, row: { ...full.row, gathered: owner.part } };
     },
 
     /** What changed since the last call. */
@@ -100,7 +101,7 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
       const { correlations: _, ...row } = rowOf(id, at, owner, block);
       current.packed = block.count;
       return {
-        row: { ...row, gathered: true, gathering: true },
+        row: { ...row, kind: 'open', gathered: owner.part },
         content: {
           terms: block.terms.filter(),
           text: block.text(packed),
@@ -116,12 +117,4 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
       return pieces + current.block.memory;
     },
   };
-}
-
-/** Rebuilds an open block without records before an instant. */
-export async function withoutExpired(row: BlockRow, texts: readonly string[], from: number): Promise<PlainBlock> {
-  const block = await reopenBlock(texts, row.producerId, from);
-  const { correlations: _, ...rest } = rowOf(row._id, row._at.toBigInt(), row, block);
-  const content = { terms: block.terms.filter(), text: block.text(), pieces: [] };
-  return { row: { ...rest, gathered: true, gathering: true }, content };
 }

@@ -7,8 +7,7 @@ import type { Cache, Vault } from '../../../application/ports/index.js';
 import { createBlockFinder } from './block-finder.js';
 import { createBlockReader } from './block-reader.js';
 import { decryptCounts } from './hourly-counts.js';
-import { BUCKETS, HOURS } from './partitions.js';
-import type { BucketRow, HourRow, HourRowCount } from './rows.js';
+import { type HourRow, type HourRowCount, rowsIn } from './rows.js';
 
 /** Bytes of decrypted hourly counts cached. */
 const HOUR_CACHE_BYTES = 8 * 1024 * 1024;
@@ -53,14 +52,8 @@ export function createRecordIndex({
       const name = build();
       if (!name) return;
       for await (const ref of blockFinder.blocks(name, filter, order, checkpoint, coverage)) {
-        const { from, to, count, size, over } = ref.header;
-        yield {
-          from,
-          to,
-          count: count - (over?.count ?? 0),
-          size,
-          read: (look, needs) => blockReader.read(ref, look, needs),
-        };
+        const { from, to, size } = ref.header;
+        yield { from, to, size, read: (look, needs) => blockReader.read(ref, look, needs) };
       }
     },
 
@@ -74,7 +67,7 @@ export function createRecordIndex({
         ...(producerId !== undefined && { producerId }),
         ...(audit !== undefined && { audit }),
       };
-      for await (const row of name ? db.collection<HourRow>(`${name}.${HOURS}`).find(criteria) : []) {
+      for await (const row of name ? rowsIn(db, name, 'hours').find(criteria) : []) {
         await checkpoint();
         const { hour } = row;
         if (row.detail !== 'events') withoutEvents.add(hour);
@@ -88,7 +81,7 @@ export function createRecordIndex({
     async lastReceived() {
       const name = build();
       if (!name) return undefined;
-      const buckets = db.collection<BucketRow>(`${name}.${BUCKETS}`);
+      const buckets = rowsIn(db, name, 'keepings');
       let latest: number | undefined;
       for await (const { last } of buckets.find({}, { projection: { last: 1 } }))
         if (last !== undefined) latest = Math.max(latest ?? 0, last);

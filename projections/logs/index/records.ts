@@ -1,31 +1,41 @@
-/** Projection of all log records: blocks by day, counts by hour, and ingest metadata. */
+/** Projection of all log records: blocks, counts by hour, and ingest metadata. */
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
 import type { Apply, Build, OwnProjection, Row } from '../../kernel/index.js';
-import { expire } from './expiry.js';
+import { createExpiry } from './expiry.js';
 import { readableHour } from './hourly-counts.js';
 import { createIndexWriter } from './index-writer.js';
 import { markErasedRequests } from './ingest-receipts.js';
-import { HOURS, isSectionsCollection, parsePartition, REQUESTS, sectionsCollection } from './partitions.js';
-import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
+import {
+  BLOCK_INDEXES,
+  type BlockRow,
+  type ExpiryRow,
+  HOUR_INDEXES,
+  type HourRow,
+  isExpired,
+  REQUEST_INDEXES,
+  type SectionsRow,
+} from './rows.js';
 import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 13, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 14, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
 async function open(build: Build): Promise<Apply> {
-  await build.collection(HOURS).createIndexes(HOUR_INDEXES);
-  await build.collection(REQUESTS).createIndexes(REQUEST_INDEXES);
-  let writer = createIndexWriter(build);
+  await build.collection('blocks').createIndexes(BLOCK_INDEXES);
+  await build.collection('hours').createIndexes(HOUR_INDEXES);
+  await build.collection('requests').createIndexes(REQUEST_INDEXES);
+  const expiry = await createExpiry(build);
+  let writer = createIndexWriter(build, expiry.last());
   let erased: RecordedEvent<LogsEvent<'BatchesErased'>>[] = [];
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
     RecordsIngested: (event) => writer.take(event),
     async RecordsExpired(event) {
       await writer.flush();
-      await expire(build, event);
-      writer = createIndexWriter(build);
+      await expiry.expire(event);
+      writer = createIndexWriter(build, expiry.last());
     },
     async BatchesErased(event) {
       erased.push(event);
@@ -38,9 +48,10 @@ async function open(build: Build): Promise<Apply> {
       // Batched, since thousands may be erased together; it affects no rows of later events.
       if (erased.length > 0) await markErasedRequests(build, erased);
       erased = [];
+      expiry.sweep();
     } catch (error) {
       // Buffered state may be ahead of the rows; start over from them.
-      writer = createIndexWriter(build);
+      writer = createIndexWriter(build, expiry.last());
       erased = [];
       throw error;
     }
@@ -49,18 +60,19 @@ async function open(build: Build): Promise<Apply> {
 
 /** Rows with decrypted content and whole texts, because two builds encrypt and split the same content differently. */
 async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
+  const expiry = await collection<ExpiryRow>('expiry').findOne();
   for (const part of [...(await parts())].sort()) {
     // Keyed requests expire by time-to-live, not by events.
-    if (part === REQUESTS || isSectionsCollection(part)) continue;
+    if (part === 'requests' || part === 'sections') continue;
     const rows = <Stored extends HourRow | BlockRow | Row>() =>
       collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
     const prefixed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
-    if (part === HOURS)
+    if (part === 'hours')
       for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...prefixed(row) };
-    else if (parsePartition(part)) {
-      const sections = collection<SectionsRow>(sectionsCollection(part));
+    else if (part === 'blocks') {
+      const sections = collection<SectionsRow>('sections');
       for await (const row of rows<BlockRow>())
-        yield { ...(await readableBlock(vault, sections, row)), ...prefixed(row) };
+        if (!isExpired(row, expiry)) yield { ...(await readableBlock(vault, sections, row)), ...prefixed(row) };
     } else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }

@@ -1,19 +1,57 @@
 /** Rows of the record index. */
-import type { Binary, IndexDescription, Long } from 'mongodb';
+import type { Binary, Db, IndexDescription, Long } from 'mongodb';
+import { dayName } from '../../../domain/logs/timestamp.js';
 import type { RowWrite } from '../../kernel/index.js';
-import type { Partition } from './partitions.js';
+
+/** Rows of the collections of a build. */
+export interface Rows {
+  readonly blocks: BlockRow;
+  readonly sections: SectionsRow;
+  readonly expiry: ExpiryRow;
+  readonly hours: HourRow;
+  readonly sources: SourceRow;
+  readonly requests: RequestRow;
+  readonly keepings: BucketRow;
+}
+
+export const rowsIn = <Name extends keyof Rows>(db: Db, build: string | undefined, name: Name) =>
+  db.collection<Rows[Name]>(`${build}.${name}`);
+
+/** Records of any day, in hours that are not counted. */
+const SCATTERED = 'scattered';
+
+/** Part of the index that has a record: `d20261121`, `a20261121` for audit records (retained longer), `dscattered`. */
+export const partOf = (instant: number, isCounted: boolean, audit: boolean): string =>
+  (audit ? 'a' : 'd') + (isCounted ? dayName(instant) : SCATTERED);
+
+/** Whether a part may have records of the days from the first to the last. */
+export const isPartWithin = (part: string, first: string, last: string): boolean =>
+  part.endsWith(SCATTERED) || (part.slice(1) >= first && part.slice(1) <= last);
+
+/** `day` and `audit`: full, with instants of one day. */
+export type BlockKind = 'open' | 'day' | 'audit' | 'scattered';
+
+/** Kind of the full blocks of a part. */
+export function kindOf(part: string): BlockKind {
+  if (part.endsWith(SCATTERED)) return 'scattered';
+  return part.startsWith('a') ? 'audit' : 'day';
+}
 
 /**
  * A block: records of one producer and day of receipt, with instants of one day or scattered. Unencrypted are only
  * their instants, the size of their texts, and which usual levels occur. Instants are Unix ms, sizes are characters.
  */
 export interface BlockRow {
-  /** Position of its first event; further blocks of a large event are numbered. */
+  /** Part and position of its first event; further blocks of a large event are numbered. */
   readonly _id: string;
   readonly _at: Long;
   readonly subject: string;
   readonly producerId: string;
   readonly received: string;
+  readonly kind: BlockKind;
+  readonly audit: boolean;
+  /** Day of its latest record or of its receipt, whichever is earlier: it expires with that day. */
+  readonly due: string;
   readonly from: number;
   readonly to: number;
   readonly count: number;
@@ -30,52 +68,61 @@ export interface BlockRow {
   readonly records?: readonly Binary[];
   /** Set instead of both on a full block, stored in `SectionsRow`s: index of the first record of each chunk. */
   readonly chunks?: readonly number[];
-  /** Number of expired records that are hidden, all earlier than `before` (Unix ms). */
-  readonly over?: { readonly count: number; readonly before: number };
-  /** `gathered`: filled by small batches. `gathering`: still open. */
-  readonly gathered?: true;
-  readonly gathering?: true;
+  /** Its part, if filled by small batches. */
+  readonly gathered?: string;
 }
 
 /** Unencrypted properties of a block. */
-export type BlockHeader = Pick<
-  BlockRow,
-  | '_id'
-  | '_at'
-  | 'subject'
-  | 'producerId'
-  | 'from'
-  | 'to'
-  | 'count'
-  | 'size'
-  | 'levels'
-  | 'chunks'
-  | 'over'
-  | 'gathering'
->;
+export type BlockHeader = Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
+
+/** Projection of headers. */
+export const HEADER = { records: 0, terms: 0, correlations: 0 } as const;
 
 export interface BlockRef {
+  /** The build. */
   readonly name: string;
-  readonly part: Partition;
   readonly header: BlockHeader;
+  /** The retention that has expired some of its records. */
+  readonly expiry?: ExpiryRow | undefined;
+  /** Its records, read together with columns. */
+  sealed?: Promise<StoredSections | undefined>;
 }
 
 /** Content of a full block, of one kind. */
 export interface SectionsRow {
   readonly _id: string;
   readonly _at: Long;
-  readonly received: string;
   /** By name: compressed and encrypted bytes, or true if only the records have the values. */
-  readonly sections: { readonly [name: string]: Binary | true };
+  readonly sections: StoredSections;
+}
+
+export interface StoredSections {
+  readonly [name: string]: Binary | true;
 }
 
 export const BLOCK_INDEXES: IndexDescription[] = [
-  { key: { to: 1 }, name: 'to' },
-  { key: { from: 1 }, name: 'from' },
+  { key: { kind: 1, to: 1 }, name: 'to' },
+  { key: { kind: 1, from: 1 }, name: 'from' },
   { key: { correlations: 1 }, name: 'correlations' },
   { key: { subject: 1, gathered: 1, _at: 1 }, name: 'gathered' },
-  { key: { gathering: 1 }, name: 'gathering', sparse: true },
+  { key: { audit: 1, due: 1 }, name: 'due' },
 ];
+
+/** The last retention: records that are older in the log expire if their time or receipt is before. */
+export interface ExpiryRow {
+  readonly _id: string;
+  readonly _at: Long;
+  /** Start of a day, Unix ms; `auditBefore` for audit records. */
+  readonly before: number;
+  readonly auditBefore: number;
+}
+
+export const cutoffFor = ({ audit }: Pick<BlockRow, 'audit'>, { before, auditBefore }: ExpiryRow): number =>
+  audit ? auditBefore : before;
+
+/** Whether a whole block has expired; its row may not be deleted yet. */
+export const isExpired = (block: Pick<BlockRow, '_at' | 'audit' | 'due'>, expiry: ExpiryRow | null): boolean =>
+  expiry !== null && block.due < dayName(cutoffFor(block, expiry)) && block._at.lessThan(expiry._at);
 
 /** Counts of one hour of instants, of one producer and day of receipt, without scattered records. */
 export interface HourRow {
@@ -115,7 +162,7 @@ export interface BucketRow {
   readonly audit: boolean;
   /** Unix ms of the latest receipt; absent without records. */
   readonly last?: number;
-  /** Partitions that hold its blocks. */
+  /** Parts that have its blocks. */
   readonly parts: readonly string[];
 }
 

@@ -2,10 +2,11 @@
 import type { Binary } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Vault } from '../../../application/ports/index.js';
+import { dayName } from '../../../domain/logs/timestamp.js';
 import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
 import { compressAndSeal, correlationDigester, sealBytes } from './compress-and-seal.js';
-import type { BlockRow, SectionsRow } from './rows.js';
+import { type BlockRow, kindOf, type SectionsRow } from './rows.js';
 import {
   chunkStarts,
   createSectionNames,
@@ -16,7 +17,9 @@ import {
   type Sections,
 } from './sections.js';
 
-export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
+export interface Owner extends Pick<BlockRow, 'subject' | 'producerId' | 'received' | 'audit'> {
+  readonly part: string;
+}
 
 export interface PlainBlock {
   readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
@@ -42,17 +45,15 @@ export interface SealedBlock {
 /** A full block; `at` is the position of its last event. */
 export function packBlock(id: string, at: bigint, owner: Owner, block: BlockBuilder): PlainBlock {
   const { correlations, ...row } = rowOf(id, at, owner, block);
-  return { row: { ...row, chunks: chunkStarts(block.lines) }, correlations, content: { builder: block } };
+  const full = { ...row, kind: kindOf(owner.part), chunks: chunkStarts(block.lines) };
+  return { row: full, correlations, content: { builder: block } };
 }
 
-export const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
-  _id: id,
-  _at: longOf(at),
-  subject,
-  producerId,
-  received,
-  ...block.summary(),
-});
+export function rowOf(id: string, at: bigint, { part: _, ...owner }: Owner, block: BlockBuilder) {
+  const summary = block.summary();
+  const [due = ''] = [dayName(summary.to), owner.received].sort();
+  return { _id: id, _at: longOf(at), ...owner, due, ...summary };
+}
 
 export async function sealBlock(vault: Vault, block: PlainBlock): Promise<SealedBlock | undefined> {
   const { row, content, correlations } = block;
@@ -72,7 +73,7 @@ export async function sealBlock(vault: Vault, block: PlainBlock): Promise<Sealed
 
 async function sealSections(
   vault: Vault,
-  { _id, _at, subject, received, chunks = [] }: PlainBlock['row'],
+  { _id, _at, subject, chunks = [] }: PlainBlock['row'],
   block: BlockBuilder,
 ): Promise<readonly SectionsRow[] | undefined> {
   const names = await createSectionNames(vault, subject);
@@ -88,7 +89,7 @@ async function sealSections(
       sections[name] = sealedSection;
       await yieldIfDue();
     }
-    rows.push({ _id: sectionsId(_id, kind), _at, received, sections });
+    rows.push({ _id: sectionsId(_id, kind), _at, sections });
   }
   return rows;
 }

@@ -1,11 +1,15 @@
 /** Reads the sections of full blocks on demand, and caches decoded pieces. */
 import { LRUCache } from 'lru-cache';
+import type { Db } from 'mongodb';
+import { createBatchLoader } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
 import { type BlockVersion, createBlockCache } from '../../kernel/index.js';
-import type { BlockRef } from './rows.js';
+import { decryptAndInflate } from './compress-and-seal.js';
+import { type BlockRef, rowsIn, type StoredSections } from './rows.js';
+import { sectionsId } from './seal-block.js';
 import {
   chunkPiece,
   type DecryptedSections,
@@ -14,12 +18,11 @@ import {
   PLACES_PIECE,
   valuesPiece,
 } from './section-codec.js';
-import type { SectionLoader } from './section-loader.js';
-import { createSectionNames, KINDS, type Names } from './sections.js';
+import { createSectionNames, KINDS, type Kind } from './sections.js';
 
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Producer-days with cached column names. */
-const MAX_CACHED_SUBJECTS = 500;
+/** Builds with a batch loader. */
+const MAX_BUILDS = 10;
 /** Memory of a decoded piece relative to its section's bytes, and per record, also of a field that is missing. */
 const MEMORY_FACTOR = 3;
 const RECORD_BYTES = 4;
@@ -29,6 +32,8 @@ export const ALL: Needs = { instants: true, places: true, records: true };
 interface PieceRef extends BlockVersion {
   readonly ref: BlockRef;
   readonly piece: Piece<unknown>;
+  /** Whether records will be needed next. */
+  readonly isPrefetching: boolean;
 }
 
 interface DecodedPiece {
@@ -36,15 +41,41 @@ interface DecodedPiece {
   readonly size: number;
 }
 
-export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
-  const namesBySubject = new LRUCache<string, Names>({ max: MAX_CACHED_SUBJECTS });
+export function createSectionCache(db: Db, vault: Vault) {
+  const loaders = new LRUCache<string, (key: string) => Promise<StoredSections | undefined>>({ max: MAX_BUILDS });
 
-  async function getNames(subject: string): Promise<Names | undefined> {
-    const cached = namesBySubject.get(subject);
-    if (cached) return cached;
-    const names = await createSectionNames(vault, subject);
-    if (names) namesBySubject.set(subject, names);
-    return names;
+  /** Reads the sections that are needed in the same round of the event loop together. */
+  function createLoader(name: string) {
+    const rows = rowsIn(db, name, 'sections');
+    return createBatchLoader<StoredSections>(async (keys) => {
+      const requests = Array.from(keys, (key) => ({ key, id: key.split(' ', 1)[0]!, names: key.split(' ').slice(1) }));
+      const names = new Set(requests.flatMap((each) => each.names));
+      const projection = Object.fromEntries(Array.from(names, (each) => [`sections.${each}`, 1]));
+      const found = await rows.find({ _id: { $in: requests.map(({ id }) => id) } }, { projection }).toArray();
+      const byId = new Map(found.map(({ _id, sections }) => [_id, sections]));
+      return new Map(requests.flatMap(({ key, id }) => (byId.has(id) ? [[key, byId.get(id)!]] : [])));
+    });
+  }
+
+  function readSealed({ name, header }: BlockRef, kind: Kind, sections: readonly string[]) {
+    const load = loaders.get(name) ?? createLoader(name);
+    loaders.set(name, load);
+    return load([sectionsId(header._id, kind), ...sections].join(' '));
+  }
+
+  /** Decrypted sections of a block, as far as they exist; undefined when the block or its key is gone. */
+  async function decryptSections(ref: BlockRef, kind: Kind, sections: readonly string[]) {
+    const stored = await ((kind === 'records' && ref.sealed) || readSealed(ref, kind, sections));
+    if (!stored) return undefined;
+    const decrypted = new Map<string, Buffer | true>();
+    for (const each of sections) {
+      const sealed = stored[each];
+      if (sealed === undefined) continue;
+      const bytes = sealed === true ? sealed : await decryptAndInflate(vault, ref.header.subject, sealed);
+      if (bytes === undefined) return undefined;
+      decrypted.set(each, bytes);
+    }
+    return decrypted;
   }
 
   const pieces = createBlockCache<PieceRef, DecodedPiece>({
@@ -54,17 +85,27 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
     /** Decodes pieces of one block. */
     async load(requested) {
       const decoded = new Map<string, DecodedPiece>();
+      const { ref, isPrefetching } = requested[0]!;
+      if (isPrefetching) {
+        ref.sealed ??= readSealed(
+          ref,
+          'records',
+          (ref.header.chunks ?? []).map((_, chunk) => String(chunk)),
+        );
+        // Who needs them gets the error.
+        ref.sealed.catch(() => {});
+      }
       await Promise.all(
         KINDS.map(async (kind) => {
           const batch = requested.filter(({ piece }) => piece.kind === kind);
           if (batch.length === 0) return;
           const names = [...new Set(batch.flatMap(({ piece }) => piece.sections))];
-          const sections = await sectionLoader.sections(requested[0]!.ref, kind, names);
+          const sections = await decryptSections(ref, kind, names);
           if (!sections) return;
           for (const { key, piece } of batch)
             decoded.set(key, {
               value: piece.read(sections),
-              size: sizeOf(piece, sections, requested[0]!.ref.header.count),
+              size: sizeOf(piece, sections, ref.header.count),
             });
         }),
       );
@@ -73,12 +114,12 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
   });
 
   /** Values by the pieces' keys; undefined when the block or its key is deleted. */
-  async function read(ref: BlockRef, requested: readonly Piece<unknown>[]) {
-    const { name, part, header } = ref;
+  async function read(ref: BlockRef, requested: readonly Piece<unknown>[], isPrefetching: boolean) {
+    const { name, header } = ref;
     const refs = requested.map((piece) => {
       // The sections of a full block never change.
-      const key = `${name} ${part.name} ${header._id} ${piece.key}`;
-      return { ref, piece, key, version: '' };
+      const key = `${name} ${header._id} ${piece.key}`;
+      return { ref, piece, isPrefetching, key, version: '' };
     });
     const decoded = await pieces.read(refs);
     if (decoded.includes(undefined)) return undefined;
@@ -89,17 +130,18 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader) {
   async function open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined> {
     const { header } = ref;
     const { count, chunks = [] } = header;
-    const names = await getNames(header.subject);
+    const names = await createSectionNames(vault, header.subject);
     if (!names) return undefined;
     const columns = (needs.columns ?? []).map((column) => valuesPiece(column, names, count));
     const cached = columns.filter((piece) => piece !== undefined);
     const neededChunks = chunksWith(needs.records, chunks);
-    const values = await read(ref, [
-      ...(needs.instants || header.over || neededChunks.length > 0 ? [INSTANTS_PIECE] : []),
+    const needed = [
+      ...(needs.instants || neededChunks.length > 0 ? [INSTANTS_PIECE] : []),
       ...(needs.places || neededChunks.length > 0 ? [PLACES_PIECE] : []),
       ...cached,
       ...neededChunks.map(chunkPiece),
-    ]);
+    ];
+    const values = await read(ref, needed, needs.records === 'later');
     if (!values) return undefined;
     // Values without a column can only be read from the records.
     const isIncomplete = cached.length < columns.length || cached.some(({ key }) => values.get(key) === undefined);
@@ -123,7 +165,7 @@ const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections
   }, RECORD_BYTES * count);
 
 function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
-  if (!records) return [];
+  if (!records || records === 'later') return [];
   if (records === true) return chunks.map((_, chunk) => chunk);
   return [...new Set(records.map((index) => chunkOf(index, chunks)))];
 }
@@ -131,17 +173,16 @@ function chunksWith(records: Needs['records'], chunks: readonly number[]): reado
 const chunkOf = (index: number, chunks: readonly number[]): number => chunks.findLastIndex((start) => start <= index);
 
 function blockOf(
-  { header, part }: BlockRef,
+  { header }: BlockRef,
   pieces: ReadonlyMap<string, unknown>,
   values: (column: Column) => Values | undefined,
 ): Block {
-  const { count, producerId, chunks = [], over } = header;
+  const { count, producerId, audit, chunks = [] } = header;
   const piece = <Value>({ key }: Piece<Value>): Value => {
     if (!pieces.has(key)) throw new Error(`${key} of the block was not read`);
     return pieces.get(key) as Value;
   };
   const instants = pieces.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
-  const order = orderOf(count, instants);
   const places = () => piece(PLACES_PIECE);
   const line = (index: number) => {
     const chunk = chunkOf(index, chunks);
@@ -153,8 +194,8 @@ function blockOf(
   });
   return {
     producerId,
-    audit: part.audit,
-    order: over ? order.filter((index) => instants![index]! >= over.before) : order,
+    audit,
+    order: orderOf(count, instants),
     instant: (index) => piece(INSTANTS_PIECE)[index]!,
     level: (index) => record(index).level,
     id: (index) => places().id(index),
@@ -168,14 +209,7 @@ function blockOf(
 
 /** Ids increase within a block, so records of equal instants are already ordered. */
 function orderOf(count: number, instants: readonly number[] | undefined): readonly number[] {
-  if (!instants?.some((instant, index) => instant < instants[index - 1]!)) return identityOrder(count);
-  return [...identityOrder(count)].sort((a, b) => instants[a]! - instants[b]! || a - b);
-}
-
-/** Cache of the last identity order: most blocks have the same length. */
-let identity: readonly number[] = [];
-
-function identityOrder(count: number): readonly number[] {
-  if (identity.length !== count) identity = Array.from({ length: count }, (_, index) => index);
-  return identity;
+  const order = Array.from({ length: count }, (_, index) => index);
+  if (!instants?.some((instant, index) => instant < instants[index - 1]!)) return order;
+  return order.sort((a, b) => instants[a]! - instants[b]! || a - b);
 }

@@ -24,14 +24,14 @@ async function readableSections(
   { _id, subject }: BlockRow,
 ): Promise<object> {
   const result: Record<string, unknown> = {};
-  for (const kind of KINDS) {
-    const row = await rows.findOne({ _id: sectionsId(_id, kind) });
-    for (const [name, section] of Object.entries(row?.sections ?? {})) {
+  const ids = new Map(KINDS.map((kind) => [sectionsId(_id, kind), kind]));
+  for await (const { _id: id, sections } of rows.find({ _id: { $in: [...ids.keys()] } }))
+    for (const [name, section] of Object.entries(sections)) {
+      const kind = ids.get(id);
       const open = (from: Binary) =>
         kind === 'terms' ? vault.openBytes(subject, from.buffer) : decryptAndInflate(vault, subject, from);
       const bytes = section instanceof Binary ? await open(section) : undefined;
       result[`${kind} ${name}`] = bytes ? Buffer.from(bytes).toString('base64') : section;
     }
-  }
   return result;
 }

@@ -8,7 +8,7 @@ import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
-import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
+import { buildBlock, decodeBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { createTermSet } from '../../../../projections/logs/index/term-set.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
@@ -89,15 +89,6 @@ describe('a block written in pieces', () => {
       expect(recordsOf(decodeBlock(pieces, BigInt(until)))).to.deep.equal(
         records.slice(0, 3 * until).toSorted(compareRecords),
       );
-  });
-
-  it('can be reopened from an instant on, without earlier records', async () => {
-    const { pieces, records } = written(5);
-    const from = records[7]!.instant;
-    const rest = await reopenBlock(pieces, 'api', from);
-    const remaining = records.filter(({ instant }) => instant >= from);
-    expect(rest.count).to.equal(remaining.length);
-    expect(recordsOf(decodeBlock([rest.text()]))).to.deep.equal(remaining.toSorted(compareRecords));
   });
 
   it('accounts for at least the memory of its texts and terms', () => {

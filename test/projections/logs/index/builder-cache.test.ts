@@ -8,7 +8,6 @@ import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
-const DAY = 'd20261121';
 /** Requests at once; more would exceed the deadline of a call on a busy machine. */
 const PARALLEL = 20;
 
@@ -27,7 +26,7 @@ describe('the cache of open blocks', function () {
     const { mongo, vault } = fixture.kernel;
     let lookups = 0;
     const collection: Build['collection'] = (part) => {
-      if (part === DAY) lookups++;
+      if (part === 'blocks') lookups++;
       return mongo.models.collection(`${name}.${part}`) as never;
     };
     const apply = await records.open({

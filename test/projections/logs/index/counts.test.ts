@@ -66,7 +66,7 @@ describe('the counts of log records', function () {
         const events = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
         const truth = await fixture.placedRecords(events);
         const name = await fixture.build(events);
-        expect(await fixture.sectionsCollection(name).countDocuments()).to.equal(3);
+        expect(await fixture.sectionsOf(name).countDocuments()).to.equal(3);
         for (const [some, by] of queries) {
           const passed = truth.filter((each) => matches(some, each));
           expect(await foundIn(fixture.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
@@ -94,7 +94,7 @@ describe('the counts of log records', function () {
     const name = await fixture.build(
       await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
     );
-    const sections = fixture.sectionsCollection(name);
+    const sections = fixture.sectionsOf(name);
     const rows = await sections.find().toArray();
     const without = async (kind: string) => {
       const removed = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));

@@ -91,7 +91,7 @@ describe('the index of log records', function () {
         truth.filter((each) => matches(some, each)),
       );
     }
-    expect(await fixture.kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
+    expect(await fixture.blocksOf(name).countDocuments()).to.equal(2);
     const once = await fixture.build(events);
     expect(await fixture.rowsOf(once)).to.deep.equal(await fixture.rowsOf(name));
   });
@@ -113,7 +113,7 @@ describe('the index of log records', function () {
       const inOrder = bounds.toSorted((a, b) => (order === 'asc' ? a - b : b - a));
       expect(bounds, order).to.deep.equal(inOrder);
     }
-    const indexes = await fixture.kernel.mongo.models.collection(`${name}.d20261121`).indexes();
+    const indexes = await fixture.blocksOf(name).indexes();
     const expectedIndexes = BLOCK_INDEXES.map((each) => each.name);
     expect(indexes.map((each) => each.name)).to.include.members(expectedIndexes);
   });
@@ -178,7 +178,7 @@ describe('the index of log records', function () {
       drop: async () => {},
     });
     await apply(events);
-    expect(written.indexOf('d20261121.sections done')).to.be.within(0, written.indexOf('d20261121 begun'));
+    expect(written.indexOf('sections done')).to.be.within(0, written.indexOf('blocks begun'));
   });
 });
 

@@ -1,9 +1,9 @@
 /** Full blocks of scattered records: found like those of a day, and expired by record. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import { EVERYTHING, type Filter } from '../../../../domain/logs/filter.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
-import { createReceipts } from '../../../../projections/logs/index/ingest-receipts.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
 import { type IndexFixture, leisurely, startIndexFixture } from '../../../support/record-index.js';
@@ -71,13 +71,12 @@ describe('full blocks of scattered log records', function () {
     );
     expect(total).to.equal(remaining.length);
     expect(new Map(buckets.map(({ key, count }) => [Number(key), count])).get(4)).to.equal(EACH / 2);
-    expect(await createReceipts(fixture.kernel.mongo.models, () => name).count()).to.equal(remaining.length);
 
     const oneByOne = await fixture.build(...events.map((event) => [event]), [expiry], [expiry]);
     expect(await fixture.rowsOf(oneByOne)).to.deep.equal(await fixture.rowsOf(name));
     const emptied = await fixture.build(events, [expiry, expired(MIDNIGHT + 3 * DAY_MS)]);
-    const rows = fixture.kernel.mongo.models.collection<{ _id: string }>(`${emptied}.dscattered.sections`);
-    expect(await rows.countDocuments()).to.equal(0);
+    await eventually(async () => (await fixture.blocksOf(emptied).countDocuments()) === 0);
+    expect(await fixture.sectionsOf(emptied).countDocuments()).to.equal(0);
     await Promise.all([name, oneByOne, emptied].map((each) => fixture.kernel.builds.drop(each)));
   });
 });
