@@ -1,7 +1,7 @@
 /** Delivers events to a projection whose leader fails before a bulk of writes, and is followed by another one. */
 import fc from 'fast-check';
 import type { Lease, RecordedEvent } from '../../application/ports/index.js';
-import type { Apply } from '../../projections/kernel/projection.js';
+import type { Apply, OwnProjection } from '../../projections/kernel/projection.js';
 
 /** A leader: starts `back` events before the last applied one, applies batches, and fails after `writes` bulks. */
 export interface Leader {
@@ -10,11 +10,23 @@ export interface Leader {
   readonly writes: number;
 }
 
-export const leaders = (most: number): fc.Arbitrary<readonly Leader[]> =>
-  fc.array(fc.record({ back: fc.nat(most / 2), batch: fc.integer({ min: 1, max: most }), writes: fc.nat(12) }), {
+export const leaders = (most: number, writes = 12): fc.Arbitrary<readonly Leader[]> =>
+  fc.array(fc.record({ back: fc.nat(most / 2), batch: fc.integer({ min: 1, max: most }), writes: fc.nat(writes) }), {
     minLength: 1,
     maxLength: 6,
   });
+
+/** The projection with each bulk split into bulks of one or two writes, so that a leader may fail within it. */
+export const splittingBulks = (projection: OwnProjection): OwnProjection => ({
+  ...projection,
+  open: (build) =>
+    projection.open({
+      ...build,
+      async write(part, writes) {
+        for (let from = 0; from < writes.length; from += 2) await build.write(part, writes.slice(from, from + 2));
+      },
+    }),
+});
 
 class LeaderFailed extends Error {}
 

@@ -1,4 +1,4 @@
-/** The record index after failovers between its writes: it answers like a scan, and equals a rebuilt index. */
+/** The record index after failovers between, and within, its bulks of writes: it answers like a scan, and equals a rebuilt index. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { compareRecords } from '../../../../domain/logs/record-id.js';
 import { DAY_MS, startOfDay } from '../../../../domain/logs/timestamp.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
-import { deliverWithFailovers, leaders } from '../../../support/failovers.js';
+import { deliverWithFailovers, leaders, splittingBulks } from '../../../support/failovers.js';
 import { foundIn } from '../../../support/log-node.js';
 import { type IndexFixture, type Request, requests, startIndexFixture } from '../../../support/record-index.js';
 
@@ -23,7 +23,7 @@ describe('the record index after failovers', function () {
     const filters = fc.array(filter, { minLength: 4, maxLength: 4 });
     const day = fc.constantFrom(-1, 0, 1);
     await fc.assert(
-      fc.asyncProperty(requests, day, requests, leaders(8), filters, async (early, days, late, all, some) => {
+      fc.asyncProperty(requests, day, requests, leaders(8, 60), filters, async (early, days, late, all, some) => {
         const before = startOfDay(NOON) + days * DAY_MS;
         const remains = ({ receivedAt }: Request) => receivedAt >= before;
         const [expired, kept] = [
@@ -34,7 +34,11 @@ describe('the record index after failovers', function () {
         const later = await fixture.ingested(late);
         const events = [...expired, ...kept, expiry, ...later];
         const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
-        await deliverWithFailovers(events, (lease) => fixture.kernel.builds.open(records, name, lease), all);
+        await deliverWithFailovers(
+          events,
+          (lease) => fixture.kernel.builds.open(splittingBulks(records), name, lease),
+          all,
+        );
         const existing = [
           ...(await fixture.placedRecords(kept)).filter(({ instant }) => instant >= before),
           ...(await fixture.placedRecords(later)),
