@@ -26,12 +26,8 @@ export async function compressAndSeal(
   subject: string,
   text: string | Uint8Array,
 ): Promise<Binary | undefined> {
-  return sealBytes(vault, subject, compressSync(text) ?? (await deflate(text, LARGE)));
-}
-
-function compressSync(text: string | Uint8Array): Buffer | undefined {
-  if (text.length > SHORT_CHARACTERS) return undefined;
-  return deflateRawSync(text, text.length > SHORT_BYTES ? MIDDLE : SMALL);
+  if (text.length > SHORT_CHARACTERS) return sealBytes(vault, subject, await deflate(text, LARGE));
+  return sealBytes(vault, subject, deflateRawSync(text, text.length > SHORT_BYTES ? MIDDLE : SMALL));
 }
 
 export async function decryptAndInflate(vault: Vault, subject: string, from: Binary): Promise<Buffer | undefined> {
@@ -41,12 +37,13 @@ export async function decryptAndInflate(vault: Vault, subject: string, from: Bin
 }
 
 /** Decrypted texts of a block's pieces, without those with a destroyed key. */
-export async function decryptPieces(vault: Vault, { subject, records = [] }: SealedTexts): Promise<readonly string[]> {
+export async function decryptPieces(
+  vault: Vault,
+  { subject, records = [] }: Pick<BlockRow, 'subject' | 'records'>,
+): Promise<readonly string[]> {
   const texts = await Promise.all(records.map((each) => decryptAndInflate(vault, subject, each)));
   return texts.flatMap((text) => (text ? [text.toString()] : []));
 }
-
-type SealedTexts = Pick<BlockRow, 'subject' | 'records'>;
 
 export async function sealBytes(vault: Vault, subject: string, bytes: Uint8Array): Promise<Binary | undefined> {
   const ciphertext = await vault.sealBytes(subject, bytes);

@@ -35,7 +35,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
   const hours = new Map<string, HourTally>();
   const knownBuckets = new Set<string>();
   const receipts = new Map<string, Receipt>();
-  const changed = { openBlocks: new Set<string>(), hours: new Set<string>() };
+  const changedHours = new Set<string>();
   const yieldIfDue = createYielder();
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
@@ -85,7 +85,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
     for (const [hour, batch] of byHour) {
       const id = hourId({ hour, producerId, audit, received });
       hours.get(id)!.add(event.position, batch);
-      changed.hours.add(id);
+      changedHours.add(id);
     }
     if (openBlockBytes > MAX_CACHED_BYTES || hours.size > MAX_CACHED) await flush();
     else if (bytes > FLUSH_BYTES) await writeAll();
@@ -111,7 +111,6 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
     // Moves it to the end, so that the least recently used is evicted first.
     openBlocks.delete(key);
     openBlocks.set(key, cached);
-    changed.openBlocks.add(key);
     const full = cached.block.add(position, batch);
     measure(cached);
     if (full) await put(full);
@@ -148,20 +147,18 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
   }
 
   async function flush() {
-    for (const key of changed.openBlocks) {
-      const cached = openBlocks.get(key)!;
+    for (const cached of openBlocks.values()) {
       const rest = cached.block.pack();
-      if (rest) await put(rest);
+      if (!rest) continue;
+      await put(rest);
       measure(cached);
       if (bytes > FLUSH_BYTES) await writeAll();
     }
-    changed.openBlocks.clear();
-    for (const batch of batches([...changed.hours], HOUR_BATCH)) {
-      const rows = await Promise.all(batch.map((id) => hours.get(id)!.row()));
+    for (const hourIds = [...changedHours]; hourIds.length > 0; await yieldIfDue()) {
+      const rows = await Promise.all(hourIds.splice(0, HOUR_BATCH).map((id) => hours.get(id)!.row()));
       for (const row of rows) if (row) write('hours', [replaceOlder(row)]);
-      await yieldIfDue();
     }
-    changed.hours.clear();
+    changedHours.clear();
     write('keepings', Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
@@ -189,10 +186,6 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
 function sizeOf({ row, sections }: SealedBlock): number {
   const values = [row.terms, ...(row.records ?? []), ...sections.flatMap((each) => Object.values(each.sections))];
   return values.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
-}
-
-function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 function group<Key, Item>(groups: Map<Key, Item[]>, key: Key, item: Item) {

@@ -113,19 +113,6 @@ export function createSectionCache(db: Db, vault: Vault) {
     },
   });
 
-  /** Values by the pieces' keys; undefined when the block or its key is deleted. */
-  async function read(ref: BlockRef, requested: readonly Piece<unknown>[], isPrefetching: boolean) {
-    const { name, header } = ref;
-    const refs = requested.map((piece) => {
-      // The sections of a full block never change.
-      const key = `${name} ${header._id} ${piece.key}`;
-      return { ref, piece, isPrefetching, key, version: '' };
-    });
-    const decoded = await pieces.read(refs);
-    if (decoded.includes(undefined)) return undefined;
-    return new Map(requested.map(({ key }, index) => [key, decoded[index]!.value]));
-  }
-
   /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
   async function open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined> {
     const { header } = ref;
@@ -141,8 +128,14 @@ export function createSectionCache(db: Db, vault: Vault) {
       ...cached,
       ...neededChunks.map(chunkPiece),
     ];
-    const values = await read(ref, needed, needs.records === 'later');
-    if (!values) return undefined;
+    const isPrefetching = needs.records === 'later';
+    // The sections of a full block never change.
+    const keyOf = ({ key }: Piece<unknown>) => `${ref.name} ${header._id} ${key}`;
+    const decoded = await pieces.read(
+      needed.map((piece) => ({ ref, piece, isPrefetching, key: keyOf(piece), version: '' })),
+    );
+    if (decoded.includes(undefined)) return undefined;
+    const values = new Map(needed.map(({ key }, index) => [key, decoded[index]!.value]));
     // Values without a column can only be read from the records.
     const isIncomplete = cached.length < columns.length || cached.some(({ key }) => values.get(key) === undefined);
     if (isIncomplete && needs.records !== true) return 'needs-records';
