@@ -8,6 +8,7 @@ import type { BlockRef } from '../../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter.js';
 import type { IdentifiedRecord } from '../../../../domain/logs/record.js';
+import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { BLOCK_INDEXES } from '../../../../projections/logs/index/rows.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
@@ -116,6 +117,32 @@ describe('the index of log records', function () {
     const indexes = await fixture.blocksOf(name).indexes();
     const expectedIndexes = BLOCK_INDEXES.map((each) => each.name);
     expect(indexes.map((each) => each.name)).to.include.members(expectedIndexes);
+  });
+
+  it('finds the records of full blocks in any range of times', async () => {
+    const spread = (day: number, audit: boolean) =>
+      Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + day * DAY_MS + (n - 299) * 143_000, n, audit }));
+    const days = [-100, -1, 0, 1].flatMap((day) => [spread(day, false), spread(day, true)]);
+    const events = await fixture.ingested(
+      days.map((all) => ({ producerId: 'api', receivedAt: NOON, records: all })),
+      10,
+    );
+    const name = await fixture.build(events);
+    const kinds = (await fixture.blocksOf(name).find().toArray()).map(({ kind }) => kind);
+    expect(new Set(kinds)).to.have.all.keys('audit', 'day', 'scattered');
+    const truth = await fixture.placedRecords(events);
+    for (const day of [-100, 0])
+      for (const hour of [-11, 11]) {
+        const instant = NOON + day * DAY_MS + hour * 3_600_000;
+        const ranges = [{ from: instant }, { to: instant }, { from: instant, to: instant + 3_600_000 }];
+        for (const filter of [...ranges, { from: instant, to: instant + DAY_MS, audit: true }]) {
+          const all = { ...EVERYTHING, ...filter };
+          const expected = truth.filter((each) => matches(all, each));
+          expect(await foundIn(fixture.indexOf(name), all, 'asc')).to.deep.equal(expected);
+          expect(await foundIn(fixture.indexOf(name), all, 'desc')).to.deep.equal(expected.toReversed());
+        }
+      }
+    await fixture.kernel.builds.drop(name);
   });
 
   it('returns an open block as of the start of the query, even if it fills up meanwhile', async () => {
