@@ -54,17 +54,15 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
         .toArray(),
     );
 
-  /** Digests of a correlation id, one per producer and day with records that the filter may match. */
+  /** Digests of a correlation id, one per bucket and part with records that the filter may match. */
   async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
     const buckets = await memo.get(`${name} buckets`, () => rowsIn(db, name, 'keepings').find().toArray());
     const [first, last] = [dayName(from), dayName(to)];
-    const found = buckets.filter(
-      (each) =>
-        (producerId ?? each.producerId) === each.producerId &&
-        (audit ?? each.audit) === each.audit &&
-        each.parts?.some((part) => isPartWithin(part, first, last)),
-    );
-    const made = await Promise.all(found.map(({ _id }) => correlationDigester(vault, _id)));
+    const found = buckets
+      .filter((each) => (producerId ?? each.producerId) === each.producerId && (audit ?? each.audit) === each.audit)
+      .flatMap(({ _id, parts = [] }) => parts.map((part) => ({ subject: _id, part })))
+      .filter(({ part }) => isPartWithin(part, first, last));
+    const made = await Promise.all(found.map(({ subject, part }) => correlationDigester(vault, subject, part)));
     return made.flatMap((digest) => (digest ? [digest(correlationId)] : []));
   }
 

@@ -57,7 +57,7 @@ export function rowOf(id: string, at: bigint, { part: _, ...owner }: Owner, bloc
 
 export async function sealBlock(vault: Vault, block: PlainBlock): Promise<SealedBlock | undefined> {
   const { row, content, correlations } = block;
-  const digest = correlations && (await correlationDigester(vault, row.subject));
+  const digest = correlations && (await correlationDigester(vault, row.subject, row._id.split('/', 1)[0]!));
   if (correlations && !digest) return undefined;
   const correlationDigests = digest && { correlations: [...new Set(correlations.map(digest))] };
   if ('builder' in content) {
