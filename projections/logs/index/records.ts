@@ -28,6 +28,8 @@ async function open(build: Build): Promise<Apply> {
   await build.collection('hours').createIndexes(HOUR_INDEXES);
   await build.collection('requests').createIndexes(REQUEST_INDEXES);
   const expiry = await createExpiry(build);
+  // An earlier process may have ended before its deletion did.
+  expiry.sweep();
   let writer = createIndexWriter(build, expiry.last());
   let erased: RecordedEvent<LogsEvent<'BatchesErased'>>[] = [];
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
