@@ -102,8 +102,11 @@ export async function showList(page: Page, title: string): Promise<void> {
 export const says = (page: Page, place: string, text: string | RegExp): Promise<void> =>
   page.locator(place).filter({ hasText: text }).waitFor();
 
+/** After a resize the chart is drawn anew a moment later. */
 export async function noScroll(page: Page): Promise<void> {
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
+  const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  await eventually(async () => (await overflow()) <= 0).catch(() => {});
+  expect(await overflow()).to.be.at.most(0);
 }
 
 /** On the narrowest phones nothing sticks out either, and these elements share a row, with one line of text each. */
