@@ -135,9 +135,7 @@ function createKeyStore(
       const wrapping = row?.under === undefined ? undefined : ring.known.get(row.under);
       return row?.wrapped && wrapping ? unwrapKey(wrapping, subject, row.wrapped.buffer) : undefined;
     },
-    async destroy(subject) {
-      await destroy(subject);
-    },
+    destroy,
   };
 }
 

@@ -112,7 +112,7 @@ const users: ThingKind<RosterState> = {
       userName: secret(userName),
       email: secret(email),
       isAdmin,
-      isRemoved: isRemoved,
+      isRemoved,
       createdAt: isoTime(createdAt),
     };
   },

@@ -56,7 +56,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
 
   /** Digests of a correlation id, one per bucket and part with records that the filter may match. */
   async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
-    const buckets = await memo.get(`${name} buckets`, () => rowsIn(db, name, 'keepings').find().toArray());
+    const buckets = await memo.get(`${name} buckets`, () => rowsIn(db, name, 'buckets').find().toArray());
     const [first, last] = [dayName(from), dayName(to)];
     const found = buckets
       .filter((each) => (producerId ?? each.producerId) === each.producerId && (audit ?? each.audit) === each.audit)

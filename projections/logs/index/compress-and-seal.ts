@@ -54,8 +54,9 @@ const DIGEST_DIGITS = 6;
 const DIGEST_BITS = 24;
 
 /**
- * Digests correlation ids to 32 bits, which is enough for lookups; a collision only costs reading a block. Some bits are
- * the part's day, so that those of a day are together in the index, and inserting them changes few of its pages.
+ * Digests correlation ids to 32 bits, which is enough for lookups; a collision only costs reading a block. The upper 8
+ * are of the part's day (0 if scattered), so that those of a day are together in the index, and inserting them changes few
+ * of its pages.
  */
 export async function correlationDigester(
   vault: Vault,

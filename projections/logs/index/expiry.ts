@@ -37,7 +37,7 @@ export async function createExpiry(build: Build) {
         const received = { audit, received: { $lt: dayName(cutoff) }, ...untouched };
         const hours = { audit, hour: { $lt: cutoff }, ...untouched };
         await build.write('hours', [{ deletePieces: { filter: hours } }, { deletePieces: { filter: received } }]);
-        await build.write('keepings', [{ deletePieces: { filter: received } }]);
+        await build.write('buckets', [{ deletePieces: { filter: received } }]);
       }
     },
 
@@ -50,6 +50,7 @@ export async function createExpiry(build: Build) {
         .then(() => {
           swept = target;
         })
+        // A store that refuses it refuses the writes of events as well, which report that.
         .catch(() => {})
         .finally(() => {
           isSweeping = false;

@@ -93,7 +93,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
 
   function registerBucket(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
     const key = `${subject} ${part ?? ''}`;
-    if (!knownBuckets.has(key)) write('keepings', [bucketWrite(event, part)]);
+    if (!knownBuckets.has(key)) write('buckets', [bucketWrite(event, part)]);
     knownBuckets.add(key);
   }
 
@@ -159,7 +159,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
       for (const row of rows) if (row) write('hours', [replaceOlder(row)]);
     }
     changedHours.clear();
-    write('keepings', Array.from(receipts, receiptWrite));
+    write('buckets', Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
     for (const [key, cached] of openBlocks) {

@@ -108,7 +108,7 @@ export function createReceipts(db: Db, build: () => string | undefined) {
     /** Buckets received before a day. */
     receivedBefore: (day: string, audit: boolean) =>
       readBuild(async (name) => {
-        const buckets = rowsIn(db, name, 'keepings');
+        const buckets = rowsIn(db, name, 'buckets');
         const rows = await buckets.find({ audit, received: { $lt: day } }).toArray();
         return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
       }),

@@ -81,7 +81,7 @@ export function createRecordIndex({
     async lastReceived() {
       const name = build();
       if (!name) return undefined;
-      const buckets = rowsIn(db, name, 'keepings');
+      const buckets = rowsIn(db, name, 'buckets');
       let latest: number | undefined;
       for await (const { last } of buckets.find({}, { projection: { last: 1 } }))
         if (last !== undefined) latest = Math.max(latest ?? 0, last);

@@ -11,7 +11,7 @@ export interface Rows {
   readonly hours: HourRow;
   readonly sources: SourceRow;
   readonly requests: RequestRow;
-  readonly keepings: BucketRow;
+  readonly buckets: BucketRow;
 }
 
 export const rowsIn = <Name extends keyof Rows>(db: Db, build: string | undefined, name: Name) =>

@@ -239,7 +239,7 @@ describe('the expiry of log records', function () {
     const expiry = await createExpiry(build as never);
     await expiry.expire(expired as never);
     const hours = ['hours', 'deletePieces', 'deletePieces'];
-    const buckets = ['keepings', 'deletePieces'];
+    const buckets = ['buckets', 'deletePieces'];
     expect(others).to.deep.equal([['expiry', 'updateOne'], hours, buckets, hours, buckets]);
     expiry.sweep();
     await eventually(() => deleted.length === 3);
