@@ -116,7 +116,7 @@ function EntryRow({ entry, names }: { entry: AuditEntry; names: Names }) {
         {sentenceOf(entry)}
         {target !== undefined && (
           <>
-            {' '}
+            {': '}
             <strong>{target}</strong>
           </>
         )}

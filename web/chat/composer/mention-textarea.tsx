@@ -1,7 +1,9 @@
 /** A growing text field that completes mentions. */
+import { Megaphone } from 'lucide-preact';
 import type { RefObject } from 'preact';
 import { useEffect, useId, useLayoutEffect, useState } from 'preact/hooks';
 import { Avatar } from '../../shared/components/avatar.js';
+import { Icon } from '../../shared/components/icon.js';
 import { isComposing } from '../../shared/dom.js';
 import { completeMention, type MentionOption, mentionOptions, mentionQuery } from '../state/completion.js';
 import { texts } from '../texts/workspace.js';
@@ -19,6 +21,8 @@ interface MentionTextareaProps {
   readonly onKeyDown: (event: KeyboardEvent) => void;
   readonly onPaste?: (event: ClipboardEvent) => void;
 }
+
+const isEveryone = ({ id }: MentionOption): boolean => id.startsWith('@');
 
 const MAX_HEIGHT_PX = 260;
 /** Limit of the service. */
@@ -100,9 +104,9 @@ export function MentionTextarea(props: MentionTextareaProps) {
                 choose(option);
               }}
             >
-              <Avatar small id={option.id} name={option.name} />
+              {isEveryone(option) ? <Icon of={Megaphone} /> : <Avatar small id={option.id} name={option.name} />}
               <span>{option.name}</span>
-              {option.id.startsWith('@') && <span class="quiet">{texts.everyoneHint(option.name)}</span>}
+              {isEveryone(option) && <span class="quiet">{texts.everyoneHint(option.name)}</span>}
             </div>
           ))}
         </div>

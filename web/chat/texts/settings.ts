@@ -27,7 +27,7 @@ export const settingsTexts = {
     name: 'Display name',
     nameHint: 'Others see it beside your messages, and mention you by it with @. 1 to 64 characters.',
     role: 'Role',
-    adminRole: 'Admin: manages members, webhooks and settings of this server',
+    adminRole: 'Admin (manages members, webhooks and settings)',
     memberRole: 'Member',
     signOut: 'Sign out',
     signOutHint: 'Signs out this browser, in all of its tabs.',
