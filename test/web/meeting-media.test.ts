@@ -164,11 +164,11 @@ describe('media of the meeting page', function () {
     const { ada, bob } = await two();
     const speaks = bob.tile('Ada').and(bob.page.locator('[data-speaking]'));
     await speaks.waitFor();
-    await bob.choose('Show who speaks in large');
+    await bob.choose('Speaker view');
     await eventually(async () => (await boxOf(bob.tile('Ada'))).width > 2 * (await boxOf(bob.tile('Bob'))).width);
     await ada.button('Mute').click();
     await speaks.waitFor({ state: 'detached' });
-    await bob.choose('Show everyone in a grid');
+    await bob.choose('Grid view');
     await eventually(async () => (await boxOf(bob.tile('Ada'))).width === (await boxOf(bob.tile('Bob'))).width);
   });
 

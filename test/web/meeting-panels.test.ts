@@ -175,6 +175,9 @@ describe('panels of the meeting page', function () {
     await keyboard.press('m');
     expect(await ada.page.getByLabel('Message', { exact: true }).inputValue()).to.equal('mhvm');
     await keyboard.press('Escape');
+    await keyboard.press('?');
+    await ada.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await keyboard.press('Escape');
     await ada.choose('Keyboard shortcuts');
     await accessible(ada.page);
     await ada.page.getByLabel('Use keyboard shortcuts').uncheck();

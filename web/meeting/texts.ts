@@ -43,7 +43,7 @@ export const texts = {
     joinTitle: 'Join a meeting',
     createAndJoin: 'Create and join',
     createTitle: 'New meeting',
-    meetingTitle: 'Title',
+    meetingTitle: 'Meeting title',
     meetingTitleHint: 'Optional',
     newPasswordHint: 'Optional: only those who know it get in',
     maximum: 'Maximum participants',
@@ -146,8 +146,8 @@ export const texts = {
     muteAll: 'Mute everyone else',
     fullScreen: 'Full screen',
     endFullScreen: 'Leave full screen',
-    grid: 'Show everyone in a grid',
-    speaker: 'Show who speaks in large',
+    grid: 'Grid view',
+    speaker: 'Speaker view',
     shortcuts: 'Keyboard shortcuts',
   },
 
@@ -159,6 +159,7 @@ export const texts = {
     hold: 'Hold',
     space: 'Space',
     talk: 'Speak while muted',
+    show: 'Show this list',
   },
 
   reactions: {

@@ -27,6 +27,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: 'h', label: `${controls.raiseHand} / ${controls.lowerHand}`, run: toggleHand },
   { key: 'p', label: controls.people, run: () => togglePanel('people') },
   { key: 'c', label: controls.chat, run: () => togglePanel('chat') },
+  { key: '?', label: words.show, run: () => (isShortcutDialogOpen.value = true) },
 ];
 
 /** Elements that use keys themselves. */

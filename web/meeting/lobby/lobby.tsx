@@ -64,9 +64,7 @@ export function Lobby() {
         {!invited && <p class="or quiet">{words.or}</p>}
         <JoinForm checkedName={checkedName} enter={enter} isMain={invited !== undefined} />
         {invited && state.value.status === 'out' && (
-          <Button variant="ghost" onClick={() => (wantsOther.value = true)}>
-            {words.other}
-          </Button>
+          <Button onClick={() => (wantsOther.value = true)}>{words.other}</Button>
         )}
       </section>
     </main>
