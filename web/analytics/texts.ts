@@ -193,20 +193,18 @@ export const reportTexts = {
   counting: 'Counting…',
   nothing: 'No hits in this period.',
   totals: 'Totals',
-  inPrevious: (days: number) => `in the previous ${days === 1 ? 'day' : pluralize(days, 'day')}`,
-  inPreviousWithoutLast: (days: number) => `in ${days - 1} of the previous ${pluralize(days, 'day')}`,
-  withoutToday: 'Without today:',
   notKept: 'Not kept with filters',
   wholeDayBefore: (count: string) => `${count} on the whole day before`,
   noEarlier: 'no earlier data',
-  incomplete: (count: string, period: string) => `${count} ${period} (incomplete)`,
-  noneEither: (period: string) => `none ${period} either`,
-  change: (percent: number | null, count: string, period: string) =>
-    percent === null
-      ? `new, from ${count} ${period}`
-      : percent === 0
-        ? `the same as ${count} ${period}`
-        : `${number(Math.abs(percent))} %, from ${count} ${period}`,
+  incomplete: (previous: string) => `${previous} (incomplete)`,
+  percent: (percent: number) => `${number(Math.abs(percent))} %`,
+  more: 'more',
+  less: 'less',
+  previous: (count: number, days: number, isUnfinished = false) =>
+    `${count === 0 ? 'none' : number(count)} in the previous ${days === 1 ? 'day' : pluralize(days, 'day')}${
+      isUnfinished ? ', without today' : ''
+    }`,
+  from: (previous: string) => `from ${previous}`,
 } as const;
 
 export const chartTexts = {

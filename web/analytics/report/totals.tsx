@@ -43,28 +43,30 @@ const withoutLastDay = (of: Metric, { totals, series, comparison }: Report): rea
   (comparison.previous[of] ?? 0) - (comparison.previousLastDay[of] ?? 0),
 ];
 
-/** How a total differs from that of the previous period. */
+/** How a total differs from that of the previous period, and what that was. */
 export function Change({ of, report }: { of: Metric; report: Report }) {
   const { comparison, range, generatedAt } = report;
   const { previous } = comparison;
   const isUnfinished = generatedAt.startsWith(range.end);
-  const period = isUnfinished ? reportTexts.inPreviousWithoutLast(range.days) : reportTexts.inPrevious(range.days);
-  const count = number(previous[of] ?? 0);
+  const count = previous[of] ?? 0;
   if (!previous.complete) {
-    const text = previous[of] === 0 ? reportTexts.noEarlier : reportTexts.incomplete(count, period);
+    const text = count === 0 ? reportTexts.noEarlier : reportTexts.incomplete(reportTexts.previous(count, range.days));
     return <span class="change">{text}</span>;
   }
   // Hours of today cannot be compared with a whole day.
-  if (range.days === 1 && isUnfinished) return <span class="change">{reportTexts.wholeDayBefore(count)}</span>;
-  const [now, then] = isUnfinished ? withoutLastDay(of, report) : [report.totals[of] ?? 0, previous[of] ?? 0];
-  const prefix = isUnfinished ? `${reportTexts.withoutToday} ` : '';
-  if (now === 0 && then === 0) return <span class="change">{prefix + reportTexts.noneEither(period)}</span>;
-  const percent = then === 0 ? null : Math.round((100 * (now - then)) / then);
-  const direction = percent === null || percent > 0 ? 'up' : percent < 0 ? 'down' : '';
+  if (range.days === 1 && isUnfinished) return <span class="change">{reportTexts.wholeDayBefore(number(count))}</span>;
+  const [now, then] = isUnfinished ? withoutLastDay(of, report) : [report.totals[of] ?? 0, count];
+  const text = reportTexts.previous(then, range.days, isUnfinished);
+  const percent = then === 0 ? 0 : Math.round((100 * (now - then)) / then);
+  if (percent === 0) return <span class="change">{text}</span>;
+  const isUp = percent > 0;
   return (
-    <span class={`change ${direction}`}>
-      {direction && <Icon of={direction === 'up' ? ArrowUp : ArrowDown} />}
-      {prefix + reportTexts.change(percent, number(then), period)}
+    <span class="change">
+      <span class={isUp ? 'up' : 'down'}>
+        <Icon of={isUp ? ArrowUp : ArrowDown} />
+        {reportTexts.percent(percent)} <span class="unseen">{isUp ? reportTexts.more : reportTexts.less} </span>
+      </span>
+      {reportTexts.from(text)}
     </span>
   );
 }
