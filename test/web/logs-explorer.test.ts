@@ -95,6 +95,12 @@ describe('log explorer', function () {
     await matching(page, 6);
   });
 
+  it('scrolls to what it opens below the edge', async () => {
+    const page = await open('', { viewport: { width: 1280, height: 380 } });
+    await rows(page, 'Retrying').click();
+    await eventually(async () => ((await page.locator('.record-actions').boundingBox())?.y ?? 380) < 350);
+  });
+
   it('shows times in the form of the reader, everywhere the same', async () => {
     for (const [locale, form] of [
       ['en-US', /^\d\d?:\d\d(:\d\d\.\d{3})? [AP]M$/],
@@ -116,12 +122,12 @@ describe('log explorer', function () {
     await matching(page, 6);
     await page.locator('summary', { hasText: 'order.id' }).click();
     await page.getByLabel('Show in the rows').check();
-    await rows(page, 'order.id=B-2').waitFor();
-    expect(await rows(page, 'order.id=').count()).to.equal(4);
+    await rows(page, 'order.id:B-2').waitFor();
+    expect(await rows(page, 'order.id:').count()).to.equal(4);
     const other = await open(new URL(page.url()).hash);
-    await rows(other, 'order.id=B-2').waitFor();
+    await rows(other, 'order.id:B-2').waitFor();
     await button(page, 'order.id: hide in the rows').click();
-    await rows(page, 'order.id=').first().waitFor({ state: 'detached' });
+    await rows(page, 'order.id:').first().waitFor({ state: 'detached' });
   });
 
   it('filters by a click on a counted value, and takes it back', async () => {

@@ -53,6 +53,16 @@ describe('query bar and time range of the log explorer', function () {
     expect(addressOf(page).get('range')).to.equal('all');
   });
 
+  it('offers fields that are written with an equals sign with a colon', async () => {
+    const page = await open('#/?range=2h');
+    await matching(page, 6);
+    await queryBar(page).fill('level=info order.id=A-1');
+    await page.keyboard.press('Enter');
+    await button(page, 'Search for level:info order.id:A-1').click();
+    await matching(page, 1);
+    expect(await queryBar(page).inputValue()).to.equal('level:info order.id:A-1');
+  });
+
   it('keeps the records of a query whose refresh fails, but not those of another one', async () => {
     const page = await open('#/?range=2h');
     await matching(page, 6);

@@ -29,6 +29,7 @@ interface Modules {
   hasCondition(text: string, condition: Condition): boolean;
   addCondition(text: string, condition: Condition): string;
   removeCondition(text: string, condition: Condition): string;
+  withFieldWords(text: string): string | undefined;
   completionAt(text: string, caret: number): { readonly typed: string; readonly term?: Term };
   completeName(text: string, point: object, name: string, isField: boolean): Completed;
   completeValue(text: string, point: object, value: string): Completed;
@@ -119,6 +120,14 @@ describe('state of the log explorer', () => {
     expect(web.addCondition('level:error,warn', own('level', 'WARN', true))).to.equal('level:ERROR -level:WARN');
     expect(web.removeCondition('level:error,warn', own('level', 'ERROR'))).to.equal('level:WARN');
     expect(web.removeCondition('level:warn', own('level', 'WARN'))).to.equal('');
+  });
+
+  it('turns words with an equals sign into conditions, and leaves others', () => {
+    expect(web.withFieldWords('a user.id=5 level==info x.y="b c" -d=1')).to.equal(
+      'a user.id:5 level:info x.y:"b c" -d=1',
+    );
+    for (const text of ['', 'a=', 'user.id:5', '"a=b"', '/x?id=5'])
+      expect(web.withFieldWords(text)).to.equal(undefined);
   });
 
   it('takes addresses and times of day as words', () => {

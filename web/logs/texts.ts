@@ -105,7 +105,8 @@ export const texts = {
     warnings: 'Warnings',
     others: 'Others',
     ofLoaded: (count: number) => `of the newest ${plural(count, 'record')}`,
-    interval: (text: string) => `${text} per bar`,
+    scale: (count: number, unit: string, highest: number) =>
+      `${plural(count, UNIT_NAMES[unit] ?? unit)} per bar${highest > 0 ? `, highest ${plural(highest, 'record')}` : ''}`,
   },
   facets: {
     label: 'Filters',
@@ -142,6 +143,8 @@ export const texts = {
     notRefreshed: (reason: string) => `Not refreshed: ${reason}`,
     noneTitle: 'No records match',
     noneHint: 'Choose a longer time range, or remove a filter.',
+    fieldHint: 'No message contains this. Fields are searched for with a colon.',
+    searchFor: (text: string) => `Search for ${text}`,
     widen: 'Search all time',
     clear: 'Clear the query',
     emptyTitle: 'No records yet',

@@ -7,6 +7,7 @@ import { Dialog } from '../../shared/components/dialog.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Menu } from '../../shared/components/menu.js';
 import { Banner, Empty, Failed, Loading } from '../../shared/components/states.js';
+import { withFieldWords } from '../query/edit.js';
 import { QueryBar } from '../query/query-bar.js';
 import { Around } from '../record/around.js';
 import { texts } from '../texts.js';
@@ -137,10 +138,16 @@ function Nothing() {
   const { text, range } = view.value;
   const isEverything = text === '' && range.kind === 'all';
   if (isEverything && total.value === 0) return <FirstRecord />;
+  const asFields = withFieldWords(text);
   return (
     <Empty icon={SearchX} title={texts.results.noneTitle}>
-      <span>{texts.results.noneHint}</span>
+      <span>{asFields === undefined ? texts.results.noneHint : texts.results.fieldHint}</span>
       <div class="dialog-actions">
+        {asFields !== undefined && (
+          <Button variant="main" onClick={() => runText(asFields)}>
+            {texts.results.searchFor(asFields)}
+          </Button>
+        )}
         {range.kind !== 'all' && (
           <Button onClick={() => change({ range: { kind: 'all' } })}>{texts.results.widen}</Button>
         )}

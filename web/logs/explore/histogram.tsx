@@ -74,9 +74,7 @@ function Chart({ counted }: { counted: Counted }) {
   return (
     <section class="histogram" aria-label={texts.histogram.label}>
       <div class="histogram-head">
-        <output class="quiet">
-          {shown ? describe(counted, shown) : texts.histogram.interval(intervalText(scale.widthMs))}
-        </output>
+        <output class="quiet">{shown ? describe(counted, shown) : describeScale(counted)}</output>
         <Legend />
         <IconButton
           small
@@ -125,6 +123,11 @@ function Chart({ counted }: { counted: Counted }) {
       <Axis scale={scale} />
     </section>
   );
+}
+
+function describeScale({ scale, totals }: Counted): string {
+  const width = intervalText(scale.widthMs);
+  return texts.histogram.scale(Number.parseInt(width, 10), width.slice(-1), Math.max(...totals));
 }
 
 const instantOf = ({ start, widthMs }: Scale, bar: number) => start + bar * widthMs;

@@ -89,7 +89,10 @@ export function RecordList() {
                 isOpen={isOpen}
                 showDate={showDate}
                 tabIndex={index === activeIndex ? 0 : -1}
-                onClick={() => toggleOpened(entry.id)}
+                onClick={() => {
+                  toggleOpened(entry.id);
+                  requestAnimationFrame(() => showWhole(holder.current, index));
+                }}
                 onFocus={() => {
                   active.value = entry.id;
                 }}
@@ -101,6 +104,11 @@ export function RecordList() {
       />
     </div>
   );
+}
+
+/** Scrolls as far as needed to show a row with its details, which may be below the edge. */
+function showWhole(holder: HTMLElement | null, index: number): void {
+  holder?.querySelector(`.row[data-index="${index}"]`)?.scrollIntoView({ block: 'nearest' });
 }
 
 const FRAMES = 30;

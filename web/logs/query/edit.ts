@@ -49,6 +49,17 @@ export function removeCondition(text: string, condition: Condition): string {
   return removeTerms(text, (term) => isSame(term, condition) && term.negated === condition.negated);
 }
 
+const FIELD_WORD = /^([\p{L}_@$][\p{L}\p{N}_@$./-]*)={1,2}(?=[^=])/u;
+
+/** The text with words such as `user.id=5`, which other languages write so, as conditions; undefined without one. */
+export function withFieldWords(text: string): string | undefined {
+  let result = text;
+  for (const { kind, start, end } of [...parseTerms(text)].reverse())
+    if (kind === 'word')
+      result = result.slice(0, start) + text.slice(start, end).replace(FIELD_WORD, '$1:') + result.slice(end);
+  return result === text ? undefined : result;
+}
+
 const opposite = (condition: Condition): Condition => ({ ...condition, negated: !condition.negated });
 
 function setLevels(

@@ -57,7 +57,7 @@ function ShownField({ entry: { data }, path }: { entry: Entry; path: string }) {
   return (
     <>
       <span class="shown-field">
-        <span class="quiet">{path}=</span>
+        <span class="quiet">{path}:</span>
         {values.join(', ').slice(0, MAX_SHOWN_VALUE)}
       </span>{' '}
     </>

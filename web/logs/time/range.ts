@@ -96,5 +96,6 @@ export function localDate(ms: number): string {
 export function zoneName(): string {
   const minutes = -new Date().getTimezoneOffset();
   const offset = `UTC${minutes < 0 ? '−' : '+'}${pad(Math.floor(Math.abs(minutes) / 60))}:${pad(Math.abs(minutes) % 60)}`;
-  return `${Intl.DateTimeFormat().resolvedOptions().timeZone}, ${offset}`;
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return name === 'UTC' ? name : `${name}, ${offset}`;
 }
