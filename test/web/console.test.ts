@@ -74,7 +74,8 @@ describe('operations console', function () {
     await page.getByText(/free on the disk/).waitFor();
     await page.getByText(/entries signed|No checkpoint is signed yet/).waitFor();
     await page.getByRole('heading', { name: 'Recent warnings and errors' }).waitFor();
-    await page.getByRole('img', { name: /^Requests per second: last \S+, highest [\d.]+$/ }).waitFor();
+    await page.getByRole('img', { name: /^Requests per second: last \S+, highest [\d.]+$/ }).hover();
+    await page.getByText(/^\d\d:\d\d:\d\d: \S+$/).waitFor();
     await page.locator('summary').click();
     await page.getByText('writing to the event store').waitFor();
     await looksRight(page, 'overview');

@@ -39,6 +39,7 @@ export const texts = {
     audit: 'Transparency log',
     auditSize: (size: string) => `${formatCount(size)} entries signed`,
     auditNone: 'No checkpoint is signed yet.',
+    auditOrigin: 'Origin',
     auditRoot: 'Root',
     errors: 'Recent warnings and errors',
     noErrors: 'None since the start of this process.',
@@ -46,8 +47,8 @@ export const texts = {
     error: 'Error',
   },
   charts: {
-    title: 'Last hour',
-    since: (time: string) => `Since ${time}`,
+    title: 'Activity of the last hour',
+    since: (time: string) => `Activity since ${time}`,
     requests: 'Requests per second',
     latency: 'Latency, 95 % below (ms)',
     events: 'Events per second',
@@ -55,6 +56,7 @@ export const texts = {
     now: (value: number | undefined) => (value === undefined ? '–' : formatNumber(value)),
     label: (name: string, now: string, most: string) => `${name}: last ${now}, highest ${most}`,
     most: (most: string) => `highest ${most}`,
+    at: (time: string, value: number | undefined) => `${time}: ${value === undefined ? '–' : formatNumber(value)}`,
     empty: 'No requests and no events until ten seconds ago.',
   },
   models: {

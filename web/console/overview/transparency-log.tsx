@@ -37,7 +37,9 @@ function Checkpoint({ text }: { text: string }) {
   return (
     <>
       <p>{texts.overview.auditSize(size)}</p>
-      <p class="quiet break">{origin}</p>
+      <p class="break">
+        <span class="quiet">{texts.overview.auditOrigin}</span> {origin}
+      </p>
       <p class="break">
         <span class="quiet">{texts.overview.auditRoot}</span> <code>{root}</code>
       </p>
