@@ -71,6 +71,26 @@ describe('messages in the chat page', function () {
     await picture(page, 'edited-message-deleted');
   });
 
+  it('are still edited after a reload, and leave what was typed when they were deleted meanwhile', async () => {
+    const id = await channel('edited and reloaded');
+    const { id: messageId } = await post(ada, id, 'first version');
+    const page = await enter(ada, `channels/${id}`);
+    await choose(message(page, 'first version'), 'Edit');
+    await page.locator('.message-editor textarea').press('End');
+    await page.keyboard.type(', and a second');
+    await page.reload();
+    await page.locator('.message-editor').waitFor();
+    // The tab is away while the message is deleted.
+    await page.goto(`${chat.base}/health`);
+    await as(ada, 'DELETE', `/messages/${messageId}`);
+    await page.goto(`${chat.base}/#/channels/${id}`);
+    await page.getByText('What you typed is in the message box').waitFor();
+    expect(await composer(page).inputValue()).to.equal('first version, and a second');
+    await page.reload();
+    await composer(page).waitFor();
+    expect(await page.evaluate('Object.keys(sessionStorage)')).to.deep.equal([]);
+  });
+
   it('leave what was typed when they are deleted in another view, and nothing that was not typed', async () => {
     const [id, other] = [await channel('left'), await channel('elsewhere')];
     const [typed, untouched] = [await post(ada, id, 'typed'), await post(ada, id, 'untouched')];

@@ -96,7 +96,8 @@ export function endSession(reason: EndReason): void {
 function forgetUser(userId: string) {
   const prefix = userKey(userId, '');
   try {
-    for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
+    for (const each of [localStorage, sessionStorage])
+      for (const key of Object.keys(each)) if (key.startsWith(prefix)) each.removeItem(key);
   } catch {
     // The browser refuses storage, so nothing is stored.
   }

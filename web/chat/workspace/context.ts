@@ -41,7 +41,7 @@ export function createWorkspace(user: User) {
   const images = createImageCache(http);
   const uploads = createUploads(drafts);
   const draftSender = createDraftSender({ drafts, uploads, sending });
-  const { editing, onEvent: onEventWhileEditing } = createEditing({ drafts, draftSender, actions });
+  const { editing, onEvent: onEventWhileEditing } = createEditing({ userId, drafts, draftSender, actions });
 
   /** Runs everything until the returned function is called. */
   function start(): () => void {

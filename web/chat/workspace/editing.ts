@@ -1,8 +1,10 @@
-/** Which own message is being edited; what was typed is kept when the message is deleted meanwhile. */
-import { type Signal, signal } from '@preact/signals';
+/** Which own message is being edited, also after a reload; what was typed is kept when it is deleted meanwhile. */
+import { effect, type Signal, signal } from '@preact/signals';
 import { ApiError } from '../../shared/api/http.js';
 import { toast } from '../../shared/components/toasts.js';
+import { stored } from '../../shared/storage.js';
 import type { ChatEvent, Message } from '../contract.js';
+import { userKey } from '../session.js';
 import { texts } from '../texts/workspace.js';
 import type { Actions } from './actions.js';
 import type { DraftSender } from './draft-sender.js';
@@ -12,26 +14,31 @@ import type { Drafts } from './drafts.js';
 export const editKey = (messageId: string): string => `edit:${messageId}`;
 
 interface EditingDeps {
+  readonly userId: string;
   readonly drafts: Drafts;
   readonly draftSender: Pick<DraftSender, 'cancel'>;
   readonly actions: Pick<Actions, 'history'>;
 }
 
-export function createEditing({ drafts, draftSender, actions }: EditingDeps) {
+export function createEditing({ userId, drafts, draftSender, actions }: EditingDeps) {
+  /** Of this tab: an edit in another one is not continued here. */
+  const saved = stored<Message | null>(userKey(userId, 'editing'), null, () => sessionStorage);
+  const restored = saved.get();
   /** As it was when the edit began. */
-  const editing: Signal<Message | undefined> = signal(undefined);
+  const editing: Signal<Message | undefined> = signal(typeof restored?.id === 'string' ? restored : undefined);
+  effect(() => (editing.value ? void saved.set(editing.value) : saved.remove()));
 
   function onEvent(event: ChatEvent): void {
     const message = editing.peek();
     if (!message) return;
     const { type } = event;
-    if (type === 'RESET') void check(message);
+    if (type === 'RESET' || type === 'CONNECTED') void check(message);
     if (type !== 'DELETE_MESSAGE' && type !== 'DELETE_DM_MESSAGE' && type !== 'DELETE_THREAD_REPLY') return;
     const { id } = event.payload;
     if (id === message.id || id === message.threadId) moveToMessageBox(message, id === message.threadId);
   }
 
-  /** After a gap in the events the message, or its whole thread, may be gone. */
+  /** After a reload, or a gap in the events, the message or its whole thread may be gone. */
   async function check(message: Message): Promise<void> {
     const { id, threadId } = message;
     const isThreadGone = threadId !== undefined && (await isGone(threadId));
