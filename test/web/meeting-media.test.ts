@@ -53,6 +53,12 @@ describe('media of the meeting page', function () {
     await eventually(async () => (await framesOf(video)) > before + 3);
   }
   const screenOf = ({ page }: Tab, name: string) => page.locator('.tile[data-kind=screen]', { hasText: name });
+  /** Resolves when the page plays sound from so many sources. */
+  const plays = ({ page }: Tab, count: number) =>
+    eventually(async () => {
+      const isHeard = 'each => !each.paused && each.srcObject.getAudioTracks().some(({ muted }) => !muted)';
+      return (await page.evaluate(`[...document.querySelectorAll('audio')].filter(${isHeard}).length`)) === count;
+    });
   const boxOf = async (tile: Locator) => (await tile.boundingBox())!;
 
   it('shows the camera before joining, and joins with what is on', async () => {
@@ -136,25 +142,29 @@ describe('media of the meeting page', function () {
     await ada.button('Done').click();
   });
 
-  it('shares screens: large for the others, for newcomers too, and of both at once', async () => {
+  it('shares screens with their sound: large for the others, for newcomers too, and of both at once', async () => {
     const { ada, bob, roomId } = await two();
     await bob.sees('Ada');
     await ada.button('Share screen').click();
     await moves(screenOf(bob, 'Screen of Ada').locator('video'));
+    await plays(bob, 2);
     await screenOf(ada, 'Your screen').waitFor();
     const large = await boxOf(screenOf(bob, 'Screen of Ada'));
     expect(large.width).to.be.greaterThan(2 * (await boxOf(bob.tile('Ada'))).width);
     const cy = await open('Cy');
     await cy.join(roomId);
     await moves(screenOf(cy, 'Screen of Ada').locator('video'));
+    await plays(cy, 3);
     // Three pages that encode two screens are too much for a small test machine.
     await cy.page.close();
     await accessible(bob.page);
     await bob.button('Share screen').click();
     await moves(screenOf(ada, 'Screen of Bob').locator('video'));
     await moves(screenOf(bob, 'Screen of Ada').locator('video'));
+    await plays(ada, 2);
     await ada.button('Stop sharing').click();
     await screenOf(bob, 'Screen of Ada').waitFor({ state: 'detached' });
+    await plays(bob, 1);
     await ada.button('Share screen').click();
     await moves(screenOf(bob, 'Screen of Ada').locator('video'));
     await bob.sees('Ada');

@@ -1,14 +1,15 @@
 /**
- * WebRTC connection to one participant: audio and video both ways, screens on demand, and a data channel that measures
- * the round-trip time.
+ * WebRTC connection to one participant: audio and video both ways, screens and their sound on demand, and a data channel
+ * that measures the round-trip time.
  */
 import type { Candidate, Signal } from '../protocol/messages.js';
 
 export interface Tracks {
   readonly video: MediaStreamTrack | null;
   readonly audio: MediaStreamTrack | null;
-  /** Our shared screen; sent in a transceiver of its own. */
+  /** Our shared screen; sent in a transceiver of its own, as is its sound. */
   readonly screen: MediaStreamTrack | null;
+  readonly screenSound: MediaStreamTrack | null;
 }
 
 export interface PeerOptions {
@@ -28,7 +29,7 @@ export interface Link {
   readonly roundTripMs: number | undefined;
   /** Their microphone and camera. */
   readonly stream: MediaStream;
-  /** Their screen, while they share it. */
+  /** Their screen, while they share it, and its sound, if it has any. */
   readonly screen: MediaStream | undefined;
 }
 
@@ -51,7 +52,7 @@ export interface Peer {
   /** Whether a description comes from a newer connection: the other page was reloaded or started over. */
   isReplacedBy(signal: PeerSignal): boolean;
   onSignal(signal: PeerSignal): void;
-  /** Replaces the outgoing tracks; only the first screen needs a negotiation. */
+  /** Replaces the outgoing tracks; only screens and their sound need a negotiation. */
   replaceTracks(tracks: Tracks): void;
   /** Limits the picture of our camera: everyone sends to everyone, so many people share one line. */
   limitVideo(limit: VideoLimit): void;
@@ -99,7 +100,7 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
   const timer = setInterval(measure, MEASURE_MS);
 
   connection.ontrack = ({ track, transceiver }) => {
-    if (!screenTransceivers().includes(transceiver)) stream.addTrack(track);
+    if (!screenTransceivers(track.kind).includes(transceiver)) stream.addTrack(track);
   };
   connection.onicecandidate = ({ candidate }) => {
     if (candidate) send({ type: 'ice-candidate', candidate: toCandidate(candidate) });
@@ -134,28 +135,35 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
     return connection.getTransceivers().filter(({ receiver }) => receiver.track.kind === kind);
   }
 
-  /** The first video is the camera on both sides. */
-  function screenTransceivers() {
-    return transceiversOf('video').slice(1);
+  /** The first video is the camera on both sides, the first audio the microphone. */
+  function screenTransceivers(kind: string) {
+    return transceiversOf(kind).slice(1);
   }
 
-  function replaceTracks({ video, audio, screen: ownScreen }: Tracks) {
-    const replace = (transceiver: RTCRtpTransceiver | undefined, track: MediaStreamTrack | null) =>
-      transceiver?.sender.replaceTrack(track).catch(() => {});
+  function replace(transceiver: RTCRtpTransceiver | undefined, track: MediaStreamTrack | null) {
+    return transceiver?.sender.replaceTrack(track).catch(() => {});
+  }
+
+  function replaceTracks({ video, audio, screen: ownScreen, screenSound }: Tracks) {
     void replace(transceiversOf('audio')[0], audio);
     void replace(transceiversOf('video')[0], video)?.then(applyLimit);
     // Without a first description, the camera's transceiver does not exist yet.
     if (transceiversOf('video').length === 0) return;
-    const sending = screenTransceivers().find(({ direction }) => direction.startsWith('send'));
-    if (!ownScreen) {
+    replaceScreen('video', ownScreen);
+    replaceScreen('audio', screenSound);
+  }
+
+  function replaceScreen(kind: string, track: MediaStreamTrack | null) {
+    const sending = screenTransceivers(kind).find(({ direction }) => direction.startsWith('send'));
+    if (!track) {
       void replace(sending, null);
       if (sending) sending.direction = 'recvonly';
-    } else if (sending) void replace(sending, ownScreen);
+    } else if (sending) void replace(sending, track);
     else {
-      const idle = screenTransceivers().find(({ direction }) => ['recvonly', 'inactive'].includes(direction));
-      if (!idle) connection.addTransceiver(ownScreen, { direction: 'sendrecv' });
+      const idle = screenTransceivers(kind).find(({ direction }) => ['recvonly', 'inactive'].includes(direction));
+      if (!idle) connection.addTransceiver(track, { direction: 'sendrecv' });
       else {
-        void replace(idle, ownScreen);
+        void replace(idle, track);
         idle.direction = 'sendrecv';
       }
     }
@@ -175,12 +183,14 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onChange }:
 
   /** The screen they send according to the last description. */
   function updateScreen() {
-    const receiving = screenTransceivers().find(({ currentDirection }) =>
-      ['sendrecv', 'recvonly'].includes(currentDirection ?? ''),
+    const [picture, sound] = ['video', 'audio'].map(
+      (kind) =>
+        screenTransceivers(kind).find(({ currentDirection }) =>
+          ['sendrecv', 'recvonly'].includes(currentDirection ?? ''),
+        )?.receiver.track,
     );
-    const track = receiving?.receiver.track;
-    if (track === screen?.getVideoTracks()[0]) return;
-    screen = track && new MediaStream([track]);
+    if (picture === screen?.getVideoTracks()[0] && sound === screen?.getAudioTracks()[0]) return;
+    screen = picture && new MediaStream(sound ? [picture, sound] : [picture]);
     changed();
   }
 

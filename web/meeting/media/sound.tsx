@@ -1,6 +1,7 @@
-/** Plays what the others say: apart from their pictures, so that it continues whatever the stage shows. */
+/** Plays what the others say, and the sound of what they share: apart from their pictures, so that it continues whatever the stage shows. */
 import { signal } from '@preact/signals';
 import { Volume2 } from 'lucide-preact';
+import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../shared/components/button.js';
 import { links } from '../meeting/state.js';
@@ -42,8 +43,11 @@ function Voice({ stream }: { stream: MediaStream }) {
 
 export const Sound = () => (
   <>
-    {[...links.value].map(([id, { stream }]) => (
-      <Voice key={id} stream={stream} />
+    {[...links.value].map(([id, { stream, screen }]) => (
+      <Fragment key={id}>
+        <Voice stream={stream} />
+        {screen && screen.getAudioTracks().length > 0 && <Voice stream={screen} />}
+      </Fragment>
     ))}
   </>
 );

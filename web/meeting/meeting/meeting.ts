@@ -82,6 +82,7 @@ const tracks = () => ({
   video: camera.track.value ?? null,
   audio: microphone.track.value ?? null,
   screen: screen.value?.getVideoTracks()[0] ?? null,
+  screenSound: screen.value?.getAudioTracks()[0] ?? null,
 });
 effect(() => {
   const current = tracks();
