@@ -31,7 +31,7 @@ const openMenu = (page: Page) => page.getByRole('button', { name: 'Room menu' })
 
 describe('notifications of the rooms page', function () {
   this.timeout(60_000);
-  const { open } = useRooms();
+  const { open, openTab } = useRooms();
 
   it('come if wanted, and count in the title of the tab', async () => {
     const ada = await open();
@@ -71,6 +71,29 @@ describe('notifications of the rooms page', function () {
     await say(bob, 'After the reload');
     await eventually(async () => (await shown(ada)).length > 0);
     await reads(ada, 'After the reload');
+    expect(await shown(ada)).to.have.length(1);
+  });
+
+  it('do not come while another tab of the browser shows the message', async () => {
+    const ada = await open();
+    await ada.addInitScript(STUB);
+    await ada.reload();
+    await createRoom(ada, 'Ada', 'Plans');
+    const bob = await open(await inviteLink(ada));
+    await joinBy(bob, 'Bob');
+    await openMenu(ada);
+    await ada.getByRole('menuitemcheckbox', { name: 'Notify me of messages' }).click();
+    await ada.context().addInitScript(`${STUB} Notification.permission = 'granted';`);
+    const other = await openTab(ada, ada.url());
+    await reads(other, 'Bob joined');
+
+    await setHidden(ada, true);
+    await say(bob, 'Seen in the other tab');
+    await reads(ada, 'Seen in the other tab');
+    await setHidden(other, true);
+    await say(bob, 'Seen in neither');
+    await eventually(async () => (await shown(ada)).length > 0);
+    await eventually(async () => (await shown(other)).length > 0);
     expect(await shown(ada)).to.have.length(1);
   });
 });

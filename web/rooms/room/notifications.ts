@@ -11,6 +11,15 @@ import { useRoom } from './context.js';
 const words = texts.notifications;
 const storage = stored('rooms.notify', false);
 
+/** Ids of messages that the tab in front shows: other tabs of the browser do not notify of them. */
+const shownMessages = new BroadcastChannel('rooms.shown');
+let lastShown: unknown;
+shownMessages.onmessage = ({ data }) => {
+  lastShown = data;
+};
+/** Milliseconds in which the tab in front says what it shows. */
+const WAIT_MS = 500;
+
 const isEnabled = signal(storage.get());
 
 export const isNotifying = (): boolean => isEnabled.value && permission.value === 'granted';
@@ -36,7 +45,9 @@ export function useNotifications(): void {
     if (!isLoaded) return;
     const isNew = known.current !== undefined && newest !== undefined && newest.id !== known.current;
     known.current = newest?.id ?? null;
-    if (isNew && newest.senderId !== session.ownId && isNotifying() && !isPageFocused())
-      notify(words.message, words.open, session.roomId);
+    if (!isNew || newest.senderId === session.ownId) return;
+    if (isPageFocused()) shownMessages.postMessage(newest.id);
+    else if (isNotifying())
+      setTimeout(() => lastShown !== newest.id && notify(words.message, words.open, session.roomId), WAIT_MS);
   }, [newest?.id, isLoaded]);
 }
