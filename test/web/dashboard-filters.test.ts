@@ -29,12 +29,12 @@ describe('dashboard with filters', function () {
     const page = await openAt(site);
     await says(page, '#totals', /Page views3.*Visitors2.*Events1/);
     await button(page, '/pricing').click();
-    await says(page, '#totals', /Page views2.*VisitorsNot kept with filters.*Events1/);
+    await says(page, '#totals', /Page views2.*VisitorsNot counted with filters.*Events1/);
     const rows = (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
     expect(await rows('browsers')).to.deep.equal(['Firefox100 %3']);
     expect(await rows('events')).to.deep.equal(['Buy100 %1']);
     await showList(page, 'Properties of events');
-    await says(page, '[aria-labelledby=list-properties]:is(section)', 'Not kept with filters');
+    await says(page, '[aria-labelledby=list-properties]:is(section)', 'Not counted with filters');
     await accessible(page);
     await picture(page, 'filtered');
 

@@ -53,7 +53,7 @@ describe('dashboard', function () {
     await page.getByLabel('Id (cannot').fill('first');
     await page.getByLabel('Domains').fill('example.com\nshop.example');
     await page.getByLabel('Event properties to count').fill('plan');
-    await button(page, 'Save').click();
+    await button(page, 'Create site').click();
     await says(page, '#name', EVIL);
     await says(page, '#check', 'No recent hits');
     await says(page, '#nothing', 'No hits in this period');
@@ -243,7 +243,7 @@ describe('dashboard', function () {
     await button(page, 'New site').click();
     await page.getByLabel('Name').fill('Again');
     await page.getByLabel('Id (cannot').fill(site);
-    await button(page, 'Save').click();
+    await button(page, 'Create site').click();
     await says(page, '#site-form .form-error', /exists|taken|already/i);
     await button(page, 'Cancel').click();
   });

@@ -69,6 +69,7 @@ export const siteTexts = {
   tokenHint:
     'If set, hits must carry it as x-analytics-token. The tag on pages does not send it, so its hits are ignored.',
   save: 'Save',
+  createNow: 'Create site',
   remove: 'Delete…',
   removeTitle: (name: string) => `Delete ${name}?`,
   removeHint: 'All data of the site becomes unreadable immediately. This cannot be undone.',
@@ -193,7 +194,7 @@ export const reportTexts = {
   counting: 'Counting…',
   nothing: 'No hits in this period.',
   totals: 'Totals',
-  notKept: 'Not kept with filters',
+  notKept: 'Not counted with filters',
   wholeDayBefore: (count: string) => `${count} on the whole day before`,
   noEarlier: 'no earlier data',
   incomplete: (previous: string) => `${previous} (incomplete)`,
@@ -221,8 +222,8 @@ export const chartTexts = {
   point: (label: string, isUnfinished: boolean, values: readonly string[]) =>
     `${label}${isUnfinished ? ', so far' : ''}: ${values.join(', ')}`,
   help: 'Days are in UTC.',
-  unfinished: 'What is not over yet is dashed.',
-  uniques: 'Visitors are distinguished for one day only; a period shows the sum of its days.',
+  unfinished: 'Dashed parts are incomplete.',
+  uniques: 'Visitors are counted anew each day; a period shows the sum of its days.',
   keys: 'The arrow keys go from point to point.',
   table: 'As a table',
   notKept: '–',
@@ -232,7 +233,7 @@ export const chartTexts = {
 
 export const listTexts = {
   none: 'None in this period',
-  notKept: 'Not kept with filters: properties are counted by event only.',
+  notKept: 'Not counted with filters: properties are counted by event only.',
   filterBy: (label: string) => `Filter by ${label}`,
   noValue: '(none)',
   all: 'Show all',

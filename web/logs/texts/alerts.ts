@@ -4,7 +4,7 @@ import { formatCount, plural } from './numbers.js';
 export const alertTexts = {
   title: 'Alerts',
   rules: 'Rules',
-  intro: 'Rules are evaluated by the service and sent to a webhook.',
+  intro: 'The service evaluates the rules below and sends alerts to a webhook.',
   on: 'Alerting is on',
   off: 'Alerting is off',
   turnOn: 'Turn on',
