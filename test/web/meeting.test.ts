@@ -61,6 +61,11 @@ describe('meeting page', function () {
     await bob.send('It is');
     await ada.reads('It is');
     await ada.page.locator('[role=log] blockquote', { hasText: 'Ada: Is <b>this</b> text?' }).waitFor();
+    // Who writes on is named once.
+    await bob.send('and this, too');
+    await ada.reads('and this, too');
+    const names = ada.page.locator('[role=log] .message .head > :not(.unseen) > strong');
+    expect(await names.allTextContents()).to.deep.equal(['Ada', 'Bob']);
   });
 
   it('is accessible: the log contains a list, and axe finds no violations', async () => {

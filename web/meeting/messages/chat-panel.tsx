@@ -73,8 +73,8 @@ function Log() {
         }}
       >
         <ol>
-          {all.map((entry) => (
-            <Line key={entry.key} entry={entry} />
+          {all.map((entry, index) => (
+            <Line key={entry.key} entry={entry} before={all[index - 1]} />
           ))}
         </ol>
         {!all.some(({ kind }) => kind !== 'notice') && (
@@ -92,8 +92,18 @@ function Log() {
   );
 }
 
-function Line({ entry }: { entry: Entry }) {
-  if (entry.kind === 'message') return <MessageLine message={entry.message} quoted={entry.quoted} />;
+/** A message soon after another of the same sender does not name them again. */
+const SOON_MS = 5 * 60_000;
+
+function Line({ entry, before }: { entry: Entry; before: Entry | undefined }) {
+  if (entry.kind === 'message') {
+    const { message, quoted } = entry;
+    const isNext =
+      before?.kind === 'message' &&
+      before.message.participantId === message.participantId &&
+      message.timestamp - before.message.timestamp < SOON_MS;
+    return <MessageLine message={message} quoted={quoted} isNext={isNext} />;
+  }
   if (entry.kind === 'file') return <FileLine batch={entry.key} />;
   return <li class="notice">{entry.text}</li>;
 }

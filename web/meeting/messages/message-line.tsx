@@ -15,15 +15,19 @@ export const quoteOf = ({ name, text }: Chat): string =>
 interface MessageLineProps {
   readonly message: Chat;
   readonly quoted: Chat | undefined;
+  /** Whether the sender has just written the message above, which names them. */
+  readonly isNext: boolean;
 }
 
-export const MessageLine = ({ message, quoted }: MessageLineProps) => (
-  <li class="message">
+export const MessageLine = ({ message, quoted, isNext }: MessageLineProps) => (
+  <li class={isNext ? 'message next' : 'message'}>
     <div class="head">
-      <strong>
-        <bdi>{message.name}</bdi>
-      </strong>
-      <Time at={message.timestamp} />
+      <span class={isNext ? 'unseen' : undefined}>
+        <strong>
+          <bdi>{message.name}</bdi>
+        </strong>
+        <Time at={message.timestamp} />
+      </span>
       <IconButton
         small
         icon={Reply}
