@@ -48,7 +48,7 @@ describe('places of the chat page', function () {
     await panel(adas).locator('li', { hasText: 'bob' }).waitFor();
     await accessible(adas);
 
-    await button(adas, 'More about this place').click();
+    await button(adas, 'More options').click();
     await adas.getByRole('menuitem', { name: 'Delete channel' }).click();
     await button(adas, 'Delete').click();
     await bobs.getByText('This channel does not exist or is private').waitFor();

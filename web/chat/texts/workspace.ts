@@ -66,7 +66,7 @@ export const texts = {
   channelIntro: (name: string, created: string) => `This is the beginning of #${name}, created on ${created}.`,
   directIntro: (name: string) =>
     `This is the beginning of your conversation with ${name}. Only the two of you can read it.`,
-  placeMenu: 'More about this place',
+  placeMenu: 'More options',
   mute: 'Mute',
   unmute: 'Unmute',
   editChannel: 'Edit channel',
