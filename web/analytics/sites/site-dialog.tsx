@@ -62,7 +62,12 @@ export function SiteDialog({ site }: { site: Site | undefined }) {
   return (
     <Dialog title={site ? siteTexts.change : siteTexts.create} onClose={closeDialog} closeLabel={texts.close}>
       <div ref={form} id="site-form" onInput={keepDraft}>
-        <Form submitLabel={site ? siteTexts.save : siteTexts.createNow} cancelLabel={texts.cancel} onSubmit={save} onCancel={discard}>
+        <Form
+          submitLabel={site ? siteTexts.save : siteTexts.createNow}
+          cancelLabel={texts.cancel}
+          onSubmit={save}
+          onCancel={discard}
+        >
           <TextField
             label={siteTexts.name}
             name="name"
