@@ -6,7 +6,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { logClient } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { eventsIn, type Server, startServer } from '../support/server-process.js';
+import { eventsIn, run, type Server, startServer } from '../support/server-process.js';
 
 describe('a log restored from a backup', function () {
   this.timeout(120_000);
@@ -15,11 +15,23 @@ describe('a log restored from a backup', function () {
   const [log, backup] = [join(dataDir, 'eventstore'), join(directory.path, 'backup')];
   let server: Server;
 
+  before(async () => {
+    server = await startServer(dataDir, ['rooms', 'logs']);
+  });
   after(async () => {
     await server?.stop('SIGKILL');
     directory.remove();
   });
 
+  const backUp = async () => {
+    rmSync(backup, { recursive: true, force: true });
+    expect((await run(['backup', backup, '--data-dir', dataDir])).code).to.equal(0);
+  };
+  /** Of the log alone, while no server runs. */
+  const restore = () => {
+    rmSync(log, { recursive: true });
+    cpSync(join(backup, 'eventstore'), log, { recursive: true });
+  };
   const state = ({ roomId, sessionToken: token }: RoomClient) =>
     call<RoomState>(server.urls.rooms ?? '', 'GET', `/rooms/${roomId}/state`, { token });
   const logs = () => logClient(server.urls.logs ?? '');
@@ -39,17 +51,13 @@ describe('a log restored from a backup', function () {
   };
 
   it('is detected by services that start only after the log has grown past the lost part', async () => {
-    server = await startServer(dataDir, ['rooms', 'logs']);
     await logs().ingest([{ message: 'before' }]);
-    expect(await server.stop()).to.equal(0);
-    cpSync(log, backup, { recursive: true });
-    server = await startServer(dataDir, ['rooms', 'logs']);
+    await backUp();
     await logs().ingest([{ message: 'lost' }]);
     expect(await found('lost')).to.deep.equal([1, null]);
     expect(await server.stop()).to.equal(0);
 
-    rmSync(log, { recursive: true });
-    cpSync(backup, log, { recursive: true });
+    restore();
     server = await startServer(dataDir, ['rooms']);
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     for (let n = 0; n < 10; n++) await envelope(ada, 'x'.repeat(1000));
@@ -59,19 +67,13 @@ describe('a log restored from a backup', function () {
     await logs().ingest([{ message: 'restored' }]);
     expect(await found('restored')).to.deep.equal([1, null]);
     expect(await found('lost')).to.deep.equal([0, null]);
-    expect(await server.stop()).to.equal(0);
-    for (const each of [dataDir, backup]) rmSync(each, { recursive: true });
   });
 
   it('is served from then on: new posts, records and burns take effect and are visible', async () => {
-    server = await startServer(dataDir, ['rooms', 'logs']);
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const kept = await envelope(ada, 'before the backup');
     await logs().ingest([{ message: 'before' }]);
-    expect(await server.stop()).to.equal(0);
-    cpSync(log, backup, { recursive: true });
-
-    server = await startServer(dataDir, ['rooms', 'logs']);
+    await backUp();
     for (let n = 0; n < 20; n++) await envelope(ada, `after the backup ${n}`);
     await logs().ingest(Array.from({ length: 20 }, () => ({ message: 'lost' })));
     const eve = await createRoom(server.urls.rooms ?? '', 'Eve');
@@ -82,8 +84,7 @@ describe('a log restored from a backup', function () {
     expect((await logs().ask('POST', '/api/reindex')).status).to.equal(200);
     expect(await server.stop()).to.equal(0);
 
-    rmSync(log, { recursive: true });
-    cpSync(backup, log, { recursive: true });
+    restore();
     server = await startServer(dataDir, ['rooms', 'logs']);
     expect(server.lines.filter((line) => line.includes('ahead of the log'))).to.have.length(2);
     const first = await state(ada);
@@ -92,8 +93,8 @@ describe('a log restored from a backup', function () {
     const { body, headers } = await state(ada);
     expect(headers.get('consistency')).to.equal(null);
     expect(body.messages.map(({ id }) => id)).to.deep.equal([kept, posted]);
-    await logs().ingest([{ message: 'restored' }]);
-    expect(await found('restored')).to.deep.equal([1, null]);
+    await logs().ingest([{ message: 'returned' }]);
+    expect(await found('returned')).to.deep.equal([1, null]);
     expect(await found('lost')).to.deep.equal([0, null]);
 
     // Process managers run as well.
