@@ -28,8 +28,8 @@ export interface Needs {
   /** Ids and sizes. */
   readonly places?: boolean;
   readonly columns?: readonly Column[];
-  /** Texts and parsed values of all records, or of these; `later`: of some, which the next read of the block names. */
-  readonly records?: boolean | 'later' | readonly number[];
+  /** Texts and parsed values of all records, or of these. */
+  readonly records?: boolean | readonly number[];
 }
 
 /** A dictionary-encoded column. */

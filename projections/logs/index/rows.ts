@@ -84,8 +84,6 @@ export interface BlockRef {
   readonly header: BlockHeader;
   /** The retention that has expired some of its records. */
   readonly expiry?: ExpiryRow | undefined;
-  /** Its records, read together with columns. */
-  sealed?: Promise<StoredSections | undefined>;
 }
 
 /** Content of a full block, of one kind. */

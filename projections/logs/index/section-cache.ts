@@ -14,6 +14,7 @@ import {
   chunkPiece,
   type DecryptedSections,
   INSTANTS_PIECE,
+  naturalOrder,
   type Piece,
   PLACES_PIECE,
   valuesPiece,
@@ -32,8 +33,6 @@ export const ALL: Needs = { instants: true, places: true, records: true };
 interface PieceRef extends BlockVersion {
   readonly ref: BlockRef;
   readonly piece: Piece<unknown>;
-  /** Whether records will be needed next. */
-  readonly isPrefetching: boolean;
 }
 
 interface DecodedPiece {
@@ -65,7 +64,7 @@ export function createSectionCache(db: Db, vault: Vault) {
 
   /** Decrypted sections of a block, as far as they exist; undefined when the block or its key is gone. */
   async function decryptSections(ref: BlockRef, kind: Kind, sections: readonly string[]) {
-    const stored = await ((kind === 'records' && ref.sealed) || readSealed(ref, kind, sections));
+    const stored = await readSealed(ref, kind, sections);
     if (!stored) return undefined;
     const decrypted = new Map<string, Buffer | true>();
     for (const each of sections) {
@@ -85,16 +84,7 @@ export function createSectionCache(db: Db, vault: Vault) {
     /** Decodes pieces of one block. */
     async load(requested) {
       const decoded = new Map<string, DecodedPiece>();
-      const { ref, isPrefetching } = requested[0]!;
-      if (isPrefetching) {
-        ref.sealed ??= readSealed(
-          ref,
-          'records',
-          (ref.header.chunks ?? []).map((_, chunk) => String(chunk)),
-        );
-        // Who needs them gets the error.
-        ref.sealed.catch(() => {});
-      }
+      const { ref } = requested[0]!;
       await Promise.all(
         KINDS.map(async (kind) => {
           const batch = requested.filter(({ piece }) => piece.kind === kind);
@@ -128,12 +118,9 @@ export function createSectionCache(db: Db, vault: Vault) {
       ...cached,
       ...neededChunks.map(chunkPiece),
     ];
-    const isPrefetching = needs.records === 'later';
     // The sections of a full block never change.
     const keyOf = ({ key }: Piece<unknown>) => `${ref.name} ${header._id} ${key}`;
-    const decoded = await pieces.read(
-      needed.map((piece) => ({ ref, piece, isPrefetching, key: keyOf(piece), version: '' })),
-    );
+    const decoded = await pieces.read(needed.map((piece) => ({ ref, piece, key: keyOf(piece), version: '' })));
     if (decoded.includes(undefined)) return undefined;
     const values = new Map(needed.map(({ key }, index) => [key, decoded[index]!.value]));
     // Values without a column can only be read from the records.
@@ -158,7 +145,7 @@ const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections
   }, RECORD_BYTES * count);
 
 function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
-  if (!records || records === 'later') return [];
+  if (!records) return [];
   if (records === true) return chunks.map((_, chunk) => chunk);
   return [...new Set(records.map((index) => chunkOf(index, chunks)))];
 }
@@ -175,21 +162,26 @@ function blockOf(
     if (!pieces.has(key)) throw new Error(`${key} of the block was not read`);
     return pieces.get(key) as Value;
   };
-  const instants = pieces.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
+  const times = pieces.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
   const places = () => piece(PLACES_PIECE);
+  let current = { start: 0, lines: [] as readonly string[] };
   const line = (index: number) => {
-    const chunk = chunkOf(index, chunks);
-    return piece(chunkPiece(chunk))[index - chunks[chunk]!]!;
+    // Mostly records of one chunk follow one another.
+    if (current.lines[index - current.start] === undefined) {
+      const chunk = chunkOf(index, chunks);
+      current = { start: chunks[chunk]!, lines: piece(chunkPiece(chunk)) };
+    }
+    return current.lines[index - current.start]!;
   };
   const record = (index: number): IdentifiedRecord => ({
-    ...parseRecord(line(index), producerId, instants![index]!),
+    ...parseRecord(line(index), producerId, times!.instants[index]!),
     id: places().id(index),
   });
   return {
     producerId,
     audit,
-    order: orderOf(count, instants),
-    instant: (index) => piece(INSTANTS_PIECE)[index]!,
+    order: times?.order ?? naturalOrder(count),
+    instant: (index) => piece(INSTANTS_PIECE).instants[index]!,
     level: (index) => record(index).level,
     id: (index) => places().id(index),
     size: (index) => places().size(index),
@@ -198,11 +190,4 @@ function blockOf(
     entry: (index) => entryText(record(index), line(index)),
     values,
   };
-}
-
-/** Ids increase within a block, so records of equal instants are already ordered. */
-function orderOf(count: number, instants: readonly number[] | undefined): readonly number[] {
-  const order = Array.from({ length: count }, (_, index) => index);
-  if (!instants?.some((instant, index) => instant < instants[index - 1]!)) return order;
-  return order.sort((a, b) => instants[a]! - instants[b]! || a - b);
 }

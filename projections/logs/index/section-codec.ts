@@ -18,15 +18,28 @@ export interface Piece<Value> {
   read(sections: DecryptedSections): Value;
 }
 
-export const INSTANTS_PIECE: Piece<readonly number[]> = {
+export interface DecodedInstants {
+  readonly instants: readonly number[];
+  /** Indexes of the records, by instant. */
+  readonly order: readonly number[];
+}
+
+export const INSTANTS_PIECE: Piece<DecodedInstants> = {
   key: INSTANTS,
   kind: 'columns',
   sections: [INSTANTS],
   read(sections) {
+    const steps = jsonIn<readonly number[]>(sections, INSTANTS);
     let instant = 0;
-    return jsonIn<readonly number[]>(sections, INSTANTS).map((step) => (instant += step));
+    const instants = steps.map((step) => (instant += step));
+    const order = naturalOrder(steps.length);
+    // Ids increase within a block, so records of equal instants are already ordered.
+    if (steps.some((step) => step < 0)) order.sort((a, b) => instants[a]! - instants[b]! || a - b);
+    return { instants, order };
   },
 };
+
+export const naturalOrder = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 export interface DecodedPlaces {
   id(index: number): string;

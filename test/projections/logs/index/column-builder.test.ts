@@ -144,7 +144,7 @@ describe('the columns of a block', () => {
         const { open, chunks } = sectionsCollection(all);
         const lines = chunks.flatMap((_, nth) => [...chunkPiece(nth).read(open('records'))]);
         expect(lines).to.deep.equal(all.map(({ json }) => json));
-        expect(INSTANTS_PIECE.read(open('columns'))).to.deep.equal(all.map(({ instant }) => instant));
+        expect(INSTANTS_PIECE.read(open('columns')).instants).to.deep.equal(all.map(({ instant }) => instant));
         const { position, place, size } = PLACES_PIECE.read(open('columns'));
         for (const [index, { json }] of all.entries())
           expect([position(index), place(index), size(index)]).to.deep.equal([
