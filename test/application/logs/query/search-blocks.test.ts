@@ -240,7 +240,7 @@ describe('search results', () => {
     const index = one([
       { timestamp: NOON, event: 'started', message: 'disk full' },
       { timestamp: NOON + 1, event: 'stopped', message: 'disk fine' },
-      { timestamp: NOON + 2, event: 'started', message: 'all well', requestId: 'r1' },
+      { timestamp: NOON + 2, event: 'started', message: 'all 80 well', requestId: 'r1' },
     ]);
     let parsed = 0;
     const counting = openAs(index, (block) => ({
@@ -260,6 +260,7 @@ describe('search results', () => {
     expect(await found({ fields: [{ path: 'message', value: 'disk fine' }] })).to.deep.equal([1, 1]);
     expect(await found({ words: ['disk'] })).to.deep.equal([2, 2]);
     expect(await found({ words: ['disk', 'full'] })).to.deep.equal([1, 1]);
+    expect(await found({ words: ['80', 'well'] })).to.deep.equal([1, 1]);
     expect(await found({ from: NOON + 1 })).to.deep.equal([2, 0]);
   });
 
