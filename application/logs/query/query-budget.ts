@@ -2,7 +2,7 @@
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock } from '../../ports/index.js';
 
-/** Called for every record and block examined. Throws to stop the query; a returned promise must be awaited. */
+/** Called for every block and every few records examined. Throws to stop the query; a returned promise must be awaited. */
 export type Checkpoint = () => Promise<void> | undefined;
 
 export class TimedOut extends Error {

@@ -139,8 +139,8 @@ const testsOf = ({ event, correlationId, fields, not }: Filter) => [
   ...(not?.events ?? []).map((value) => ({ column: { by: 'event' } as const, value })),
 ];
 
-/** Records per checkpoint, besides one before each that is parsed: as many checks cost about as much as parsing one. */
-const STRIDE = 64;
+/** Records per checkpoint, besides one before each that is parsed: their columns, or also their texts, are looked at. */
+const STRIDE = { columns: 64, texts: 8 };
 
 /**
  * Calls `onMatch` with the matching records of a block, in order, until it returns false. `record` is passed if it had
@@ -158,9 +158,10 @@ export async function forEachMatch(
   const { passes, rest } = evaluateColumns(block, filter);
   const whole = !isRecordFree(rest);
   const mayPass = textPrefilter(rest);
+  const stride = whole ? STRIDE.texts : STRIDE.columns;
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
-    const pause = nth % STRIDE === 0 ? checkpoint() : undefined;
+    const pause = nth % stride === 0 ? checkpoint() : undefined;
     if (pause) await pause;
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
     if (!anyInstant) {

@@ -134,17 +134,12 @@ export function decodeBlock(texts: readonly string[], until?: bigint) {
   for (const text of texts) producerId = appendLines(text, lines);
   // Records are in log order, so those of later events come last.
   while (until !== undefined && lines.length > 0 && lines.at(-1)!.position > until) lines.pop();
-  const order = lines.map((_, index) => index);
-  // Ids increase within a block, so records of equal instants are already ordered.
-  if (lines.some(({ instant }, index) => index > 0 && instant < lines[index - 1]!.instant))
-    order.sort((a, b) => lines[a]!.instant - lines[b]!.instant || a - b);
-
   const at = (index: number) => lines[index]!;
   const line = (index: number) => at(index).text.slice(at(index).start, at(index).end);
   const id = (index: number) => recordId(at(index).position, at(index).place);
   return {
     count: lines.length,
-    order,
+    order: orderByInstant(lines.map(({ instant }) => instant)),
     instant: (index: number) => at(index).instant,
     level: (index: number) => at(index).level,
     id,
@@ -159,6 +154,14 @@ export function decodeBlock(texts: readonly string[], until?: bigint) {
       id: id(index),
     }),
   };
+}
+
+/** Indexes of a block's records. Ids increase within a block, so records of equal instants are already ordered. */
+export function orderByInstant(instants: readonly number[]): readonly number[] {
+  const order = instants.map((_, index) => index);
+  if (instants.some((instant, index) => instant < instants[index - 1]!))
+    order.sort((a, b) => instants[a]! - instants[b]! || a - b);
+  return order;
 }
 
 function appendLines(text: string, lines: Line[]): string {

@@ -14,7 +14,6 @@ import {
   chunkPiece,
   type DecryptedSections,
   INSTANTS_PIECE,
-  naturalOrder,
   type Piece,
   PLACES_PIECE,
   valuesPiece,
@@ -180,7 +179,7 @@ function blockOf(
   return {
     producerId,
     audit,
-    order: times?.order ?? naturalOrder(count),
+    order: times?.order ?? Array.from({ length: count }, (_, index) => index),
     instant: (index) => piece(INSTANTS_PIECE).instants[index]!,
     level: (index) => record(index).level,
     id: (index) => places().id(index),

@@ -2,7 +2,7 @@
 import type { Column, Values } from '../../../application/logs/record-index.js';
 import type { Leaf } from '../../../domain/logs/filter.js';
 import { recordId } from '../../../domain/logs/record-id.js';
-import { type Places, parsePosition } from './block.js';
+import { orderByInstant, type Places, parsePosition } from './block.js';
 import { decodeColumn } from './column.js';
 import { arrayValues, mergeValues, prefixesOf, scalarValues } from './column-values.js';
 import { INCOMPLETE, INSTANTS, type Kind, type Names, PLACES } from './sections.js';
@@ -29,17 +29,11 @@ export const INSTANTS_PIECE: Piece<DecodedInstants> = {
   kind: 'columns',
   sections: [INSTANTS],
   read(sections) {
-    const steps = jsonIn<readonly number[]>(sections, INSTANTS);
     let instant = 0;
-    const instants = steps.map((step) => (instant += step));
-    const order = naturalOrder(steps.length);
-    // Ids increase within a block, so records of equal instants are already ordered.
-    if (steps.some((step) => step < 0)) order.sort((a, b) => instants[a]! - instants[b]! || a - b);
-    return { instants, order };
+    const instants = jsonIn<readonly number[]>(sections, INSTANTS).map((step) => (instant += step));
+    return { instants, order: orderByInstant(instants) };
   },
 };
-
-export const naturalOrder = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 export interface DecodedPlaces {
   id(index: number): string;
