@@ -88,15 +88,15 @@ export function beginSession(tokens: SignedIn): void {
 export function endSession(reason: EndReason): void {
   const userId = session.value?.user.id;
   storage.remove();
-  if (userId !== undefined && reason !== 'expired') forgetUser(userId);
+  if (userId !== undefined && reason !== 'expired') forgetUser(userId, () => [localStorage, sessionStorage]);
   endReason.value = reason;
   session.value = null;
 }
 
-function forgetUser(userId: string) {
+function forgetUser(userId: string, storages: () => readonly Storage[]) {
   const prefix = userKey(userId, '');
   try {
-    for (const each of [localStorage, sessionStorage])
+    for (const each of storages())
       for (const key of Object.keys(each)) if (key.startsWith(prefix)) each.removeItem(key);
   } catch {
     // The browser refuses storage, so nothing is stored.
@@ -173,7 +173,10 @@ export async function signOut(): Promise<void> {
 /** Follows what other tabs do. */
 function followTabs() {
   const next = readStored();
-  if (session.value && !next) endReason.value = 'signed-out';
+  const previous = session.value?.user.id;
+  if (previous !== undefined && !next) endReason.value = 'signed-out';
+  // The tab that signs out cannot clear what this one keeps for itself.
+  if (previous !== undefined && next?.user.id !== previous) forgetUser(previous, () => [sessionStorage]);
   session.value = next;
 }
 

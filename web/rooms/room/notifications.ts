@@ -11,14 +11,25 @@ import { useRoom } from './context.js';
 const words = texts.notifications;
 const storage = stored('rooms.notify', false);
 
-/** Ids of messages that the tab in front shows: other tabs of the browser do not notify of them. */
-const shownMessages = new BroadcastChannel('rooms.shown');
-let lastShown: unknown;
-shownMessages.onmessage = ({ data }) => {
-  lastShown = data;
-};
-/** Milliseconds in which the tab in front says what it shows. */
+/** Milliseconds in which the tab in front says that it shows a message. */
 const WAIT_MS = 500;
+
+/** The tab in front says here which messages it shows: other tabs of the browser do not notify of them. */
+const shownMessages = openChannel('rooms.shown');
+/** Time of the newest message shown in another tab, by room id. */
+const shownUntil = new Map<string, number>();
+if (shownMessages)
+  shownMessages.onmessage = ({ data: { roomId, at } }: MessageEvent<{ roomId: string; at: number }>) =>
+    void shownUntil.set(roomId, at);
+
+/** Browsers that refuse storage refuse channels, too. */
+function openChannel(name: string): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return undefined;
+  }
+}
 
 const isEnabled = signal(storage.get());
 
@@ -46,8 +57,15 @@ export function useNotifications(): void {
     const isNew = known.current !== undefined && newest !== undefined && newest.id !== known.current;
     known.current = newest?.id ?? null;
     if (!isNew || newest.senderId === session.ownId) return;
-    if (isPageFocused()) shownMessages.postMessage(newest.id);
-    else if (isNotifying())
-      setTimeout(() => lastShown !== newest.id && notify(words.message, words.open, session.roomId), WAIT_MS);
+    const { roomId } = session;
+    if (isPageFocused()) {
+      shownMessages?.postMessage({ roomId, at: newest.at });
+      return;
+    }
+    const timer = setTimeout(() => {
+      const isShown = isPageFocused() || (shownUntil.get(roomId) ?? 0) >= newest.at;
+      if (!isShown && isNotifying()) notify(words.message, words.open, roomId);
+    }, WAIT_MS);
+    return () => clearTimeout(timer);
   }, [newest?.id, isLoaded]);
 }
