@@ -106,7 +106,7 @@ export const texts = {
     others: 'Others',
     ofLoaded: (count: number) => `of the newest ${plural(count, 'record')}`,
     scale: (count: number, unit: string, highest: number) =>
-      `${plural(count, UNIT_NAMES[unit] ?? unit)} per bar${highest > 0 ? `, highest ${plural(highest, 'record')}` : ''}`,
+      `${plural(count, UNIT_NAMES[unit] ?? unit)} per bar${highest > 0 ? `, at most ${plural(highest, 'record')}` : ''}`,
   },
   facets: {
     label: 'Filters',
@@ -143,7 +143,7 @@ export const texts = {
     notRefreshed: (reason: string) => `Not refreshed: ${reason}`,
     noneTitle: 'No records match',
     noneHint: 'Choose a longer time range, or remove a filter.',
-    fieldHint: 'No message contains this. Fields are searched for with a colon.',
+    fieldHint: 'No record contains these words. To search a field, write it with a colon.',
     searchFor: (text: string) => `Search for ${text}`,
     widen: 'Search all time',
     clear: 'Clear the query',

@@ -23,7 +23,7 @@ export async function shareScreen(): Promise<void> {
     // Text shall stay sharp when bandwidth is scarce.
     track.contentHint = 'detail';
     track.addEventListener('ended', () => {
-      if (screen.value === stream) screen.value = undefined;
+      if (screen.value === stream) stopSharing();
     });
     stopSharing();
     screen.value = stream;
