@@ -204,7 +204,7 @@ export const reportTexts = {
   previous: (count: number, days: number, isUnfinished = false) =>
     `${count === 0 ? 'none' : number(count)} in the ${isUnfinished ? `first ${days - 1} of the ` : ''}previous ${
       days === 1 ? 'day' : pluralize(days, 'day')
-    }${isUnfinished ? ', not counting today' : ''}`,
+    }`,
   from: (previous: string) => `from ${previous}`,
 } as const;
 
