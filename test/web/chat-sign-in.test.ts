@@ -239,10 +239,18 @@ describe('signing in to the chat page', function () {
       await says(tab, 'This browser');
     }
 
+    // Each tab keeps an edit for itself.
+    const [userKey = ''] = await other.evaluate<string[]>(
+      `Object.keys(localStorage).filter(key => key.startsWith('chat.user.'))`,
+    );
+    const kept = () => other.evaluate<string[]>('Object.keys(sessionStorage)');
+    await other.evaluate(`sessionStorage.setItem('${userKey.replace(/\.[^.]*$/, '.editing')}', 'null')`);
+    expect(await kept()).to.have.length(1);
     await page.evaluate("location.hash = '#/account/profile'");
     await button(page, 'Sign out').click();
     await says(page, 'You are signed out.');
     await says(other, 'You are signed out.');
+    expect(await kept()).to.deep.equal([]);
     await page.reload();
     await button(page, 'Sign in').waitFor();
   });

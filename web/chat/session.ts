@@ -175,7 +175,7 @@ function followTabs() {
   const next = readStored();
   const previous = session.value?.user.id;
   if (previous !== undefined && !next) endReason.value = 'signed-out';
-  // The tab that signs out cannot clear what this one keeps for itself.
+  // Each tab has its own session storage, which the tab that signed out could not clear.
   if (previous !== undefined && next?.user.id !== previous) forgetUser(previous, () => [sessionStorage]);
   session.value = next;
 }

@@ -1,5 +1,4 @@
 /** Which node holds which lease. */
-import { Fragment } from 'preact';
 import { Empty } from '../shared/components/states.js';
 import { Loaded } from '../shared/use-load.js';
 import type { Lease } from './contract.js';
@@ -31,14 +30,7 @@ const LeaseTable = ({ leases }: { leases: readonly Lease[] }) => (
       <tbody>
         {leases.map(({ name, owner }) => (
           <tr key={name}>
-            <th scope="row">
-              {name.split(/(?<=[:.])/).map((part) => (
-                <Fragment key={part}>
-                  {part}
-                  <wbr />
-                </Fragment>
-              ))}
-            </th>
+            <th scope="row">{name}</th>
             <td>
               <code title={owner}>{shortName(owner)}</code>
             </td>

@@ -139,7 +139,7 @@ const testsOf = ({ event, correlationId, fields, not }: Filter) => [
   ...(not?.events ?? []).map((value) => ({ column: { by: 'event' } as const, value })),
 ];
 
-/** Records per checkpoint, besides one before each that is parsed: their columns, or also their texts, are looked at. */
+/** Records per checkpoint: if only columns are examined, or texts as well, some of which are parsed. */
 const STRIDE = { columns: 64, texts: 8 };
 
 /**
@@ -172,8 +172,6 @@ export async function forEachMatch(
     if (rest.levels && !levels?.includes(block.level(index))) continue;
     if (rest.not && rest.not.levels.length > 0 && rest.not.levels.includes(block.level(index))) continue;
     if (whole && !mayPass(block.line(index))) continue;
-    const pauseToParse = whole ? checkpoint() : undefined;
-    if (pauseToParse) await pauseToParse;
     const record = whole ? block.record(index) : undefined;
     if (record && !matches(rest, record)) continue;
     if (!onMatch(index, record)) return;
@@ -212,13 +210,12 @@ function evaluateColumns(block: Block, filter: Filter) {
 /** Returns a check on a record's JSON text that rejects most records that cannot match. */
 function textPrefilter({ event, correlationId, fields, words }: Filter): (line: string) => boolean {
   // Digits have no case, and are found much faster without a pattern.
-  const digits = words.filter((word) => /^\d+$/.test(word));
-  const texts = [event, correlationId, ...fields.map(({ value }) => value), ...digits];
+  const isCaseless = (word: string) => /^\d+$/.test(word);
+  const texts = [event, correlationId, ...fields.map(({ value }) => value), ...words.filter(isCaseless)];
   // An event may be an object's own JSON, which is escaped differently from a string.
   const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [toJsonFragment(text)] : []));
-  const patterns = words
-    .filter((word) => /^\w+$/.test(word) && !digits.includes(word))
-    .map((word) => new RegExp(word, 'iu'));
+  const plainWords = words.filter((word) => /^\w+$/.test(word) && !isCaseless(word));
+  const patterns = plainWords.map((word) => new RegExp(word, 'iu'));
   return (line) => needles.every((needle) => line.includes(needle)) && patterns.every((pattern) => pattern.test(line));
 }
 

@@ -21,7 +21,7 @@ interface EditingDeps {
 }
 
 export function createEditing({ userId, drafts, draftSender, actions }: EditingDeps) {
-  /** Of this tab: an edit in another one is not continued here. */
+  /** The message that was being edited in this tab before a reload. */
   const saved = stored<Message | null>(userKey(userId, 'editing'), null, () => sessionStorage);
   const restored = saved.get();
   /** As it was when the edit began. */

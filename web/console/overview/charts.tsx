@@ -7,8 +7,8 @@ import { texts } from '../texts.js';
 
 /** Units of the drawing, which is stretched to its place. */
 const [WIDTH, HEIGHT] = [240, 48];
-/** Slices below which the minute in the middle would mostly be that of an end. */
-const WITH_MIDDLE = 30;
+/** Charts with fewer slices span too few minutes for a time in the middle. */
+const MIN_SLICES_WITH_MIDDLE = 30;
 
 export function Charts({ sliceMs, slices }: Activity) {
   if (slices.length === 0) return <p class="quiet">{texts.charts.empty}</p>;
@@ -66,7 +66,9 @@ function Chart({ name, times, values }: ChartProps) {
       </svg>
       <div class="axis quiet" aria-hidden="true">
         <span>{clockTime(times[0] ?? 0)}</span>
-        {times.length > WITH_MIDDLE && <span>{clockTime(times[Math.floor((times.length - 1) / 2)] ?? 0)}</span>}
+        {times.length > MIN_SLICES_WITH_MIDDLE && (
+          <span>{clockTime(times[Math.floor((times.length - 1) / 2)] ?? 0)}</span>
+        )}
         <span>{clockTime(times.at(-1) ?? 0)}</span>
       </div>
     </figure>

@@ -5,7 +5,7 @@ import { IconButton } from '../../shared/components/button.js';
 import { clockTime, clockTimeWithSeconds } from '../../shared/components/time.js';
 import { language } from '../../shared/language.js';
 import { texts } from '../texts.js';
-import { intervalText, type Scale, ticksOf } from '../time/bars.js';
+import { intervalOf, type Scale, ticksOf } from '../time/bars.js';
 import { absoluteRange, widerRange } from '../time/range.js';
 import { type Histogram as Counted, histogram, histogramError } from './counts.js';
 import { fine } from './fine-histogram.js';
@@ -126,8 +126,8 @@ function Chart({ counted }: { counted: Counted }) {
 }
 
 function describeScale({ scale, totals }: Counted): string {
-  const width = intervalText(scale.widthMs);
-  return texts.histogram.scale(Number.parseInt(width, 10), width.slice(-1), Math.max(...totals));
+  const [count, unit] = intervalOf(scale.widthMs);
+  return texts.histogram.scale(count, unit, Math.max(...totals));
 }
 
 const instantOf = ({ start, widthMs }: Scale, bar: number) => start + bar * widthMs;

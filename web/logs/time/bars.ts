@@ -28,12 +28,15 @@ export function scaleOf({ from, to }: { from: number; to: number }, atLeastMs = 
   return { start, bars: Math.max(1, Math.ceil((to + 1 - start) / widthMs)), widthMs, intervalMs };
 }
 
-/** `30s`, `5m`, `2h` or `1d`. */
-export function intervalText(ms: number): string {
-  if (ms % DAY === 0) return `${ms / DAY}d`;
-  if (ms % HOUR === 0) return `${ms / HOUR}h`;
-  return ms % MINUTE === 0 ? `${ms / MINUTE}m` : `${ms / 1000}s`;
+/** Count and unit of an interval of whole seconds, in the largest unit that divides it. */
+export function intervalOf(ms: number): readonly [count: number, unit: string] {
+  if (ms % DAY === 0) return [ms / DAY, 'd'];
+  if (ms % HOUR === 0) return [ms / HOUR, 'h'];
+  return ms % MINUTE === 0 ? [ms / MINUTE, 'm'] : [ms / 1000, 's'];
 }
+
+/** `30s`, `5m`, `2h` or `1d`. */
+export const intervalText = (ms: number): string => intervalOf(ms).join('');
 
 /** Narrower than the service counts by; for records that are all loaded. */
 const FINE_WIDTHS = [1, 2, 5, 10, 15, 30].map((n) => n * 1000);

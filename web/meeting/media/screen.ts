@@ -4,8 +4,8 @@ import { mediaDevices } from './devices.js';
 
 export const canShareScreen = mediaDevices !== undefined && 'getDisplayMedia' in mediaDevices;
 
-/** Of a tab the browser may give the sound, too; that of the whole computer would bring the others their own voices back. */
-const WANTED: DisplayMediaStreamOptions & { readonly systemAudio: string } = {
+/** Includes the sound of a shared tab. System audio is excluded: it contains the voices of the others, who would hear themselves. */
+const CAPTURE_OPTIONS: DisplayMediaStreamOptions & { readonly systemAudio: string } = {
   video: { frameRate: { ideal: 15, max: 30 } },
   audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
   systemAudio: 'exclude',
@@ -17,7 +17,7 @@ export const screen = signal<MediaStream | undefined>();
 /** Lets the user choose a screen. Resolves without one if they cancel; rejects if the browser fails. */
 export async function shareScreen(): Promise<void> {
   try {
-    const stream = await mediaDevices!.getDisplayMedia(WANTED);
+    const stream = await mediaDevices!.getDisplayMedia(CAPTURE_OPTIONS);
     const [track] = stream.getVideoTracks();
     if (!track) return;
     // Text shall stay sharp when bandwidth is scarce.

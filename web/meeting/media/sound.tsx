@@ -1,4 +1,4 @@
-/** Plays what the others say, and the sound of what they share: apart from their pictures, so that it continues whatever the stage shows. */
+/** Plays the voices of the others and the sound of their screens, separately from the pictures: it continues whatever the stage shows. */
 import { signal } from '@preact/signals';
 import { Volume2 } from 'lucide-preact';
 import { Fragment } from 'preact';

@@ -74,7 +74,7 @@ function Log() {
       >
         <ol>
           {all.map((entry, index) => (
-            <Line key={entry.key} entry={entry} before={all[index - 1]} />
+            <Line key={entry.key} entry={entry} previous={all[index - 1]} />
           ))}
         </ol>
         {!all.some(({ kind }) => kind !== 'notice') && (
@@ -92,17 +92,17 @@ function Log() {
   );
 }
 
-/** A message soon after another of the same sender does not name them again. */
-const SOON_MS = 5 * 60_000;
+/** Messages of one sender within this time of each other are a group, which names the sender once. */
+const GROUP_MS = 5 * 60_000;
 
-function Line({ entry, before }: { entry: Entry; before: Entry | undefined }) {
+function Line({ entry, previous }: { entry: Entry; previous: Entry | undefined }) {
   if (entry.kind === 'message') {
     const { message, quoted } = entry;
-    const isNext =
-      before?.kind === 'message' &&
-      before.message.participantId === message.participantId &&
-      message.timestamp - before.message.timestamp < SOON_MS;
-    return <MessageLine message={message} quoted={quoted} isNext={isNext} />;
+    const isGrouped =
+      previous?.kind === 'message' &&
+      previous.message.participantId === message.participantId &&
+      message.timestamp - previous.message.timestamp < GROUP_MS;
+    return <MessageLine message={message} quoted={quoted} isGrouped={isGrouped} />;
   }
   if (entry.kind === 'file') return <FileLine batch={entry.key} />;
   return <li class="notice">{entry.text}</li>;

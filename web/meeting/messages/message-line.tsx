@@ -15,14 +15,14 @@ export const quoteOf = ({ name, text }: Chat): string =>
 interface MessageLineProps {
   readonly message: Chat;
   readonly quoted: Chat | undefined;
-  /** Whether the sender has just written the message above, which names them. */
-  readonly isNext: boolean;
+  /** Whether it belongs to the message above, which names the sender. */
+  readonly isGrouped: boolean;
 }
 
-export const MessageLine = ({ message, quoted, isNext }: MessageLineProps) => (
-  <li class={isNext ? 'message next' : 'message'}>
+export const MessageLine = ({ message, quoted, isGrouped }: MessageLineProps) => (
+  <li class={isGrouped ? 'message grouped' : 'message'}>
     <div class="head">
-      <span class={isNext ? 'unseen' : undefined}>
+      <span class={isGrouped ? 'unseen' : undefined}>
         <strong>
           <bdi>{message.name}</bdi>
         </strong>

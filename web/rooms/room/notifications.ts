@@ -11,18 +11,18 @@ import { useRoom } from './context.js';
 const words = texts.notifications;
 const storage = stored('rooms.notify', false);
 
-/** Milliseconds in which the tab in front says that it shows a message. */
+/** Milliseconds for the focused tab to announce that it displays a message. */
 const WAIT_MS = 500;
 
-/** The tab in front says here which messages it shows: other tabs of the browser do not notify of them. */
-const shownMessages = openChannel('rooms.shown');
-/** Time of the newest message shown in another tab, by room id. */
-const shownUntil = new Map<string, number>();
-if (shownMessages)
-  shownMessages.onmessage = ({ data: { roomId, at } }: MessageEvent<{ roomId: string; at: number }>) =>
-    void shownUntil.set(roomId, at);
+/** Where the focused tab announces the messages it displays, so that other tabs of the browser do not notify of them. */
+const announcements = openChannel('rooms.displayed');
+/** Time of the newest message displayed by another tab, by room id. */
+const displayed = new Map<string, number>();
+if (announcements)
+  announcements.onmessage = ({ data: { roomId, at } }: MessageEvent<{ roomId: string; at: number }>) =>
+    void displayed.set(roomId, at);
 
-/** Browsers that refuse storage refuse channels, too. */
+/** Undefined in browsers that refuse storage, and channels with it. */
 function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name);
@@ -59,12 +59,12 @@ export function useNotifications(): void {
     if (!isNew || newest.senderId === session.ownId) return;
     const { roomId } = session;
     if (isPageFocused()) {
-      shownMessages?.postMessage({ roomId, at: newest.at });
+      announcements?.postMessage({ roomId, at: newest.at });
       return;
     }
     const timer = setTimeout(() => {
-      const isShown = isPageFocused() || (shownUntil.get(roomId) ?? 0) >= newest.at;
-      if (!isShown && isNotifying()) notify(words.message, words.open, roomId);
+      const isDisplayed = isPageFocused() || (displayed.get(roomId) ?? 0) >= newest.at;
+      if (!isDisplayed && isNotifying()) notify(words.message, words.open, roomId);
     }, WAIT_MS);
     return () => clearTimeout(timer);
   }, [newest?.id, isLoaded]);
