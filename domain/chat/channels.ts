@@ -2,6 +2,7 @@
 
 import {
   type Decider,
+  decideByType,
   type Evolve,
   fitName,
   lengthOf,
@@ -14,8 +15,7 @@ import type { ChatEvent } from './catalog.js';
 import { badLength, type Counts, countMembers, exceedsMemberLimit, noCounts, tooManyMembers } from './limits.js';
 import { nameKey } from './names.js';
 import {
-  createWebhook,
-  deleteWebhook,
+  decideWebhook,
   evolveWebhooks,
   noWebhooks,
   type WebhookCommand,
@@ -83,8 +83,6 @@ export type ChannelsCommand =
   | { type: 'EraseChannel'; channelId: string; now: number }
   | WebhookCommand;
 
-type Command<Type extends ChannelsCommand['type']> = Extract<ChannelsCommand, { type: Type }>;
-
 export type ChannelsEvent = ChatEvent<
   'ChannelCreated' | 'ChannelUpdated' | 'ChannelDeleted' | 'ChannelErased' | 'WebhookCreated' | 'WebhookDeleted'
 >;
@@ -125,23 +123,6 @@ export function channelFor({ channels }: ChannelsState, channelId: string, by: R
 export const channelsFor = ({ channels }: ChannelsState, by: Requester): Channel[] =>
   [...channels.values()].filter((each) => canSee(each, by)).sort((a, b) => a.number - b.number);
 
-function decide(command: ChannelsCommand, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
-  switch (command.type) {
-    case 'CreateChannel':
-      return create(command, state);
-    case 'UpdateChannel':
-      return update(command, state);
-    case 'DeleteChannel':
-      return remove(command, state);
-    case 'EraseChannel':
-      return erase(command, state);
-    case 'CreateWebhook':
-      return state.channels.has(command.channelId) ? createWebhook(command) : channelNotFound;
-    case 'DeleteWebhook':
-      return deleteWebhook(command, state.webhooks);
-  }
-}
-
 /** Normalizes a name and checks that it is valid and free; `own` is the channel that has it now. */
 function validateName({ names }: ChannelsState, rawName: string, own?: string): { name: string } | Rejection {
   const name = fitName(rawName, CHANNEL_NAME_LENGTH);
@@ -150,68 +131,59 @@ function validateName({ names }: ChannelsState, rawName: string, own?: string): 
   return holder !== undefined && holder !== own ? nameTaken : { name };
 }
 
-function create(command: Command<'CreateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
-  const { channelId, by, asAdmin = false, topic = '', isPrivate, now, first } = command;
-  if (first && state.made > 0) return [];
-  const validName = validateName(state, command.name);
-  if ('rejected' in validName) return validName;
-  if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
-  const members = [...new Set([by, ...command.members])];
-  if (exceedsMemberLimit(state.memberships, undefined, { createdBy: by, members }, asAdmin)) return tooManyMembers;
-  const data = {
-    channelId,
-    createdBy: by,
-    createdAt: now,
-    isPrivate,
-    members,
-    secret: { name: validName.name, ...(topic && { topic }) },
-  };
-  return [{ type: 'ChannelCreated', data }];
-}
-
 function authorizeChange(state: ChannelsState, channelId: string, by: Requester): Channel | Rejection {
   const channel = channelFor(state, channelId, by);
   if (!channel) return channelNotFound;
   return by.isAdmin || channel.createdBy === by.userId ? channel : notYours;
 }
 
-function update(command: Command<'UpdateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
-  const { channelId, by, now } = command;
-  const channel = authorizeChange(state, channelId, by);
-  if ('rejected' in channel) return channel;
-  const { name = channel.name, topic = channel.topic, isPrivate = channel.isPrivate } = command;
-  // An unchanged name stays valid, even if it now counts as equal to another channel's.
-  const validName = name === channel.name ? { name } : validateName(state, name, channelId);
-  if ('rejected' in validName) return validName;
-  if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
-  const newMembers = new Set([channel.createdBy, ...(command.members ?? channel.members)]);
-  const proposed = { createdBy: channel.createdBy, members: [...newMembers] };
-  if (exceedsMemberLimit(state.memberships, channel, proposed, by.isAdmin)) return tooManyMembers;
-  const members = new Set(channel.members);
-  const joined = [...newMembers].filter((each) => !members.has(each));
-  const left = channel.members.filter((each) => !newMembers.has(each));
-  const secret = {
-    ...(validName.name !== channel.name && { name: validName.name }),
-    ...(topic !== channel.topic && { topic }),
-  };
-  const kind = isPrivate === channel.isPrivate ? {} : { isPrivate };
-  if (joined.length + left.length + Object.keys({ ...secret, ...kind }).length === 0) return [];
-  const updatedAt = notBefore(now, channel.createdAt, channel.updatedAt);
-  const data = { channelId, by: by.userId, updatedAt, joined, left, ...kind, secret };
-  return [{ type: 'ChannelUpdated', data }];
-}
-
-function remove(
-  { channelId, by, now }: Command<'DeleteChannel'>,
-  state: ChannelsState,
-): readonly ChannelsEvent[] | Rejection {
-  const channel = authorizeChange(state, channelId, by);
-  if ('rejected' in channel) return channel;
-  return [{ type: 'ChannelDeleted', data: { channelId, by: by.userId, deletedAt: now } }];
-}
-
-const erase = ({ channelId, now }: Command<'EraseChannel'>, { ending }: ChannelsState): ChannelsEvent[] =>
-  ending.has(channelId) ? [{ type: 'ChannelErased', data: { channelId, erasedAt: now } }] : [];
+const decide = decideByType<ChannelsState, ChannelsCommand, ChannelsEvent>({
+  CreateChannel(command, state) {
+    const { channelId, by, asAdmin = false, topic = '', isPrivate, now, first } = command;
+    if (first && state.made > 0) return [];
+    const validName = validateName(state, command.name);
+    if ('rejected' in validName) return validName;
+    if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
+    const members = [...new Set([by, ...command.members])];
+    if (exceedsMemberLimit(state.memberships, undefined, { createdBy: by, members }, asAdmin)) return tooManyMembers;
+    const secret = { name: validName.name, ...(topic && { topic }) };
+    return [{ type: 'ChannelCreated', data: { channelId, createdBy: by, createdAt: now, isPrivate, members, secret } }];
+  },
+  UpdateChannel(command, state) {
+    const { channelId, by, now } = command;
+    const channel = authorizeChange(state, channelId, by);
+    if ('rejected' in channel) return channel;
+    const { name = channel.name, topic = channel.topic, isPrivate = channel.isPrivate } = command;
+    // An unchanged name stays valid, even if it now counts as equal to another channel's.
+    const validName = name === channel.name ? { name } : validateName(state, name, channelId);
+    if ('rejected' in validName) return validName;
+    if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
+    const newMembers = new Set([channel.createdBy, ...(command.members ?? channel.members)]);
+    const proposed = { createdBy: channel.createdBy, members: [...newMembers] };
+    if (exceedsMemberLimit(state.memberships, channel, proposed, by.isAdmin)) return tooManyMembers;
+    const members = new Set(channel.members);
+    const joined = [...newMembers].filter((each) => !members.has(each));
+    const left = channel.members.filter((each) => !newMembers.has(each));
+    const secret = {
+      ...(validName.name !== channel.name && { name: validName.name }),
+      ...(topic !== channel.topic && { topic }),
+    };
+    const kind = isPrivate === channel.isPrivate ? {} : { isPrivate };
+    if (joined.length + left.length + Object.keys({ ...secret, ...kind }).length === 0) return [];
+    const updatedAt = notBefore(now, channel.createdAt, channel.updatedAt);
+    return [{ type: 'ChannelUpdated', data: { channelId, by: by.userId, updatedAt, joined, left, ...kind, secret } }];
+  },
+  DeleteChannel({ channelId, by, now }, state) {
+    const channel = authorizeChange(state, channelId, by);
+    if ('rejected' in channel) return channel;
+    return [{ type: 'ChannelDeleted', data: { channelId, by: by.userId, deletedAt: now } }];
+  },
+  EraseChannel: ({ channelId, now }, { ending }) =>
+    ending.has(channelId) ? [{ type: 'ChannelErased', data: { channelId, erasedAt: now } }] : [],
+  CreateWebhook: (command, { channels, webhooks }) =>
+    channels.has(command.channelId) ? decideWebhook(command, webhooks) : channelNotFound,
+  DeleteWebhook: (command, { webhooks }) => decideWebhook(command, webhooks),
+});
 
 /** Erased names are empty and are neither claimed nor released; the first owner keeps a name. */
 const claimName = (names: PersistentMap<string>, name: string, id: string) =>

@@ -1,6 +1,6 @@
 /** A file or image: its upload and the messages it was attached to. Stream `chat.file-<id>`. */
 
-import { type Decider, type Evolve, type Rejection, rejection } from '../shared/index.js';
+import { type Decider, decideByType, type Evolve, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { atMost } from './limits.js';
 
@@ -34,8 +34,6 @@ export type FileCommand =
    */
   | { type: 'ReviewFile'; fileId: string; missing: readonly string[]; now: number };
 
-type Command<Type extends FileCommand['type']> = Extract<FileCommand, { type: Type }>;
-
 export type FileEvent = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDiscarded'>;
 
 export const fileNotFound = rejection('chat/file-not-found', 'not-found', 'File not found');
@@ -44,44 +42,33 @@ const attachedTooOften = atMost(
   `${MAX_ATTACHMENTS} messages of the uploader and ${MAX_ATTACHMENTS} of others per file; upload it again`,
 );
 
-type Outcome = readonly FileEvent[] | Rejection;
-
 /** The upload of a file that exists. */
 export const uploadOf = ({ upload, isDiscarded }: FileState): Upload | undefined => (isDiscarded ? undefined : upload);
 
-function decide(command: FileCommand, state: FileState): Outcome {
-  switch (command.type) {
-    case 'UploadFile':
-      if (state.upload) return { rejected: 'chat/file-exists', kind: 'conflict' };
-      return [{ type: 'FileUploaded', data: command.upload }];
-    case 'AttachFile':
-      return attach(command, state);
-    case 'ReviewFile':
-      return review(command, state);
-  }
-}
-
-function attach({ fileId, messageId, channelId, by, now }: Command<'AttachFile'>, state: FileState): Outcome {
-  const upload = uploadOf(state);
-  if (!upload) return fileNotFound;
-  if (state.holders.some((each) => each.messageId === messageId)) return [];
-  const isUploader = (userId: string) => userId === upload.uploadedBy;
-  const alike = state.holders.filter((each) => isUploader(each.by) === isUploader(by));
-  if (alike.length >= MAX_ATTACHMENTS) return attachedTooOften;
-  return [{ type: 'FileAttached', data: { fileId, messageId, channelId, by, attachedAt: now } }];
-}
-
-function review({ fileId, missing, now }: Command<'ReviewFile'>, state: FileState): Outcome {
-  const upload = uploadOf(state);
-  if (!upload) return [];
-  const { holders, dueAt } = state;
-  const isDue = dueAt !== undefined && now >= dueAt;
-  if (holders.some(({ messageId }) => !missing.includes(messageId)))
-    return isDue ? [{ type: 'FileKept', data: { fileId, keptAt: now } }] : [];
-  const isInDeletedChannel = upload.channelId !== null && missing.includes(upload.channelId);
-  if (holders.length === 0 && !isDue && !isInDeletedChannel) return [];
-  return [{ type: 'FileDiscarded', data: { fileId, discardedAt: now } }];
-}
+const decide = decideByType<FileState, FileCommand, FileEvent>({
+  UploadFile: ({ upload }, state) =>
+    state.upload ? { rejected: 'chat/file-exists', kind: 'conflict' } : [{ type: 'FileUploaded', data: upload }],
+  AttachFile({ fileId, messageId, channelId, by, now }, state) {
+    const upload = uploadOf(state);
+    if (!upload) return fileNotFound;
+    if (state.holders.some((each) => each.messageId === messageId)) return [];
+    const isUploader = (userId: string) => userId === upload.uploadedBy;
+    const alike = state.holders.filter((each) => isUploader(each.by) === isUploader(by));
+    if (alike.length >= MAX_ATTACHMENTS) return attachedTooOften;
+    return [{ type: 'FileAttached', data: { fileId, messageId, channelId, by, attachedAt: now } }];
+  },
+  ReviewFile({ fileId, missing, now }, state) {
+    const upload = uploadOf(state);
+    if (!upload) return [];
+    const { holders, dueAt } = state;
+    const isDue = dueAt !== undefined && now >= dueAt;
+    if (holders.some(({ messageId }) => !missing.includes(messageId)))
+      return isDue ? [{ type: 'FileKept', data: { fileId, keptAt: now } }] : [];
+    const isInDeletedChannel = upload.channelId !== null && missing.includes(upload.channelId);
+    if (holders.length === 0 && !isDue && !isInDeletedChannel) return [];
+    return [{ type: 'FileDiscarded', data: { fileId, discardedAt: now } }];
+  },
+});
 
 const evolve: Evolve<FileState, FileEvent> = {
   FileUploaded: (_, upload) => ({ ...initialState, upload, dueAt: upload.uploadedAt + UNATTACHED_MS }),

@@ -1,6 +1,6 @@
 /** A message or reply, with its reactions. Stream `chat.message-<id>`. */
 
-import { type Decider, type Evolve, notBefore, type Rejection, rejection } from '../shared/index.js';
+import { type Decider, decideByType, type Evolve, notBefore, type Rejection, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
 import { isDirect } from './events/channels.js';
@@ -50,11 +50,6 @@ export type MessageCommand = { readonly messageId: string; readonly now: number 
   | { type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string }
 );
 
-type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
-type PinCommand = Command<'PinMessage' | 'UnpinMessage'>;
-type ReactionCommand = Command<'AddReaction' | 'RemoveReaction'>;
-type Outcome = readonly MessageEvent[] | Rejection;
-
 export type MessageEvent = ChatEvent<keyof typeof messageEvents>;
 
 export const messageStream = (messageId: string): string => `chat.message-${messageId}`;
@@ -88,27 +83,8 @@ const tooManyChanges = atMost(
 
 const limitReached = ({ changes }: MessageState, userId: string): boolean => countOf(changes, userId) >= MAX_CHANGES;
 
-type Handlers = {
-  readonly [Type in MessageCommand['type']]: (command: Command<Type>, state: MessageState) => Outcome;
-};
-
 /** Whether a command creates the message. */
 export const isPost = ({ type }: MessageCommand): boolean => type === 'PostMessage';
-
-function decide(command: MessageCommand, state: MessageState): Outcome {
-  if (state.status !== 'active' && !isPost(command)) return messageNotFound;
-  return (handlers[command.type] as (command: MessageCommand, state: MessageState) => Outcome)(command, state);
-}
-
-function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
-  // Its deletion may be all that is left of the stream, so that a repetition is not recognised.
-  if (status === 'deleted') return messageNotFound;
-  if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
-  const { messageId, channelId, author, body, quotedMessageId = null, now } = command;
-  if (isEmpty(body)) return emptyMessage;
-  const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: body };
-  return [{ type: parentOf(messageId) === undefined ? 'MessagePosted' : 'ReplyWritten', data }];
-}
 
 function wholeMessage(
   messageId: string,
@@ -121,67 +97,71 @@ function wholeMessage(
   return { ...message, secret };
 }
 
-function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
-  const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
-  if (state.author !== by) return notAuthor;
-  const body = contentOf({ ...state.body, ...command.body });
-  if (isEmpty(body)) return emptyMessage;
-  if (quotedMessageId === state.quotedMessageId && isSameContent(body, state.body)) return [];
-  if (limitReached(state, by)) return tooManyChanges;
-  const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
-  const data = { ...wholeMessage(messageId, state, { body, quotedMessageId, updatedAt }), by };
-  return [{ type: 'MessageEdited', data }];
+/** Why a message cannot be pinned or unpinned. */
+function refusePin(messageId: string, { channelId }: MessageState): Rejection | undefined {
+  if (isDirect(channelId)) return notInDirect('cannot be pinned');
+  return parentOf(messageId) === undefined ? undefined : replyNotPinned;
 }
 
-function remove(command: Command<'DeleteMessage'>, { channelId, author }: MessageState): Outcome {
-  const { messageId, by, now: deletedAt, postedPosition } = command;
-  if (author !== by.userId && !by.isAdmin) return notAuthor;
-  const data = { messageId, channelId, author, by: by.userId, deletedAt, postedPosition };
-  return [{ type: 'MessageDeleted', data }];
-}
-
-function pin({ type, messageId, by, now }: PinCommand, state: MessageState): Outcome {
-  if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
-  if (parentOf(messageId) !== undefined) return replyNotPinned;
-  if ((type === 'PinMessage') === (state.pinnedAt !== null)) return [];
-  if (type === 'UnpinMessage') {
+const decideByState = decideByType<MessageState, MessageCommand, MessageEvent>({
+  PostMessage({ messageId, channelId, author, body, quotedMessageId = null, now }, { status }) {
+    // Its deletion may be all that is left of the stream, so that a repetition is not recognised.
+    if (status === 'deleted') return messageNotFound;
+    if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
+    if (isEmpty(body)) return emptyMessage;
+    const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: body };
+    return [{ type: parentOf(messageId) === undefined ? 'MessagePosted' : 'ReplyWritten', data }];
+  },
+  EditMessage({ messageId, by, now, ...command }, state) {
+    if (state.author !== by) return notAuthor;
+    const { quotedMessageId = state.quotedMessageId } = command;
+    const body = contentOf({ ...state.body, ...command.body });
+    if (isEmpty(body)) return emptyMessage;
+    if (quotedMessageId === state.quotedMessageId && isSameContent(body, state.body)) return [];
+    if (limitReached(state, by)) return tooManyChanges;
+    const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
+    const data = { ...wholeMessage(messageId, state, { body, quotedMessageId, updatedAt }), by };
+    return [{ type: 'MessageEdited', data }];
+  },
+  DeleteMessage({ messageId, by, now: deletedAt, postedPosition }, { channelId, author }) {
+    if (author !== by.userId && !by.isAdmin) return notAuthor;
+    const data = { messageId, channelId, author, by: by.userId, deletedAt, postedPosition };
+    return [{ type: 'MessageDeleted', data }];
+  },
+  PinMessage({ messageId, by, now }, state) {
+    const refusal = refusePin(messageId, state);
+    if (refusal) return refusal;
+    if (state.pinnedAt !== null) return [];
+    if (limitReached(state, by)) return tooManyChanges;
+    const pinnedAt = notBefore(now, state.createdAt);
+    return [{ type: 'MessagePinned', data: { ...wholeMessage(messageId, state, { pinnedAt }), by } }];
+  },
+  UnpinMessage({ messageId, by, now }, state) {
+    const refusal = refusePin(messageId, state);
+    if (refusal) return refusal;
+    if (state.pinnedAt === null) return [];
     const data = { ...wholeMessage(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
     return [{ type: 'MessageUnpinned', data }];
-  }
-  if (limitReached(state, by)) return tooManyChanges;
-  const pinnedAt = notBefore(now, state.createdAt);
-  return [{ type: 'MessagePinned', data: { ...wholeMessage(messageId, state, { pinnedAt }), by } }];
-}
+  },
+  AddReaction({ messageId, userId, reaction, now }, state) {
+    const { channelId, reactions } = state;
+    if (findReaction(reactions, reaction, userId)) return [];
+    if (reactionLimitReached(reactions, userId)) return tooManyReactions;
+    if (limitReached(state, userId)) return tooManyChanges;
+    const place = newReactionPlace(reactions, reaction, userId);
+    return [{ type: 'ReactionAdded', data: { messageId, channelId, ...place, addedAt: now, secret: { reaction } } }];
+  },
+  RemoveReaction({ messageId, userId, reaction, now }, { channelId, reactions }) {
+    const place = findReaction(reactions, reaction, userId);
+    if (!place) return [];
+    return [
+      { type: 'ReactionRemoved', data: { messageId, channelId, ...place, removedAt: now, secret: { reaction } } },
+    ];
+  },
+});
 
-function react({ messageId, userId, reaction, now }: ReactionCommand, state: MessageState): Outcome {
-  const { channelId, reactions } = state;
-  if (findReaction(reactions, reaction, userId)) return [];
-  if (reactionLimitReached(reactions, userId)) return tooManyReactions;
-  if (limitReached(state, userId)) return tooManyChanges;
-  const place = newReactionPlace(reactions, reaction, userId);
-  const data = { messageId, channelId, ...place, addedAt: now, secret: { reaction } };
-  return [{ type: 'ReactionAdded', data }];
-}
-
-function unreact(
-  { messageId, userId, reaction, now }: ReactionCommand,
-  { channelId, reactions }: MessageState,
-): Outcome {
-  const place = findReaction(reactions, reaction, userId);
-  if (!place) return [];
-  const data = { messageId, channelId, ...place, removedAt: now, secret: { reaction } };
-  return [{ type: 'ReactionRemoved', data }];
-}
-
-const handlers: Handlers = {
-  PostMessage: post,
-  EditMessage: edit,
-  DeleteMessage: remove,
-  PinMessage: pin,
-  UnpinMessage: pin,
-  AddReaction: react,
-  RemoveReaction: unreact,
-};
+const decide = (command: MessageCommand, state: MessageState): readonly MessageEvent[] | Rejection =>
+  state.status === 'active' || isPost(command) ? decideByState(command, state) : messageNotFound;
 
 const posted = (
   _: MessageState,

@@ -1,5 +1,5 @@
 /** Presence of a user: from open streams, or set by hand. Stream `chat.presence-<userId>`. */
-import type { Decider, Evolve } from '../shared/index.js';
+import { type Decider, decideByType, type Evolve } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export type PresenceEvent = ChatEvent<'PresenceChanged'>;
@@ -44,26 +44,23 @@ function presenceChanged(
 }
 
 /** A status set by hand stays until it is changed or the last stream closes. */
-function decide(command: PresenceCommand, state: PresenceState): readonly PresenceEvent[] {
-  const { status, isByHand, runs } = state;
-  switch (command.type) {
-    case 'SetStatus':
-      if (isByHand && status === command.status) return [];
-      return presenceChanged(command, state, { status: command.status, isByHand: true });
-    case 'Connect':
-      if (runs.includes(command.run)) return [];
-      return presenceChanged(command, state, {
-        status: isByHand ? status : 'online',
-        runs: [...runs, command.run],
-      });
-    case 'Disconnect': {
-      if (!runs.includes(command.run)) return [];
-      const left = runs.filter((each) => each !== command.run);
-      const offline = left.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
-      return presenceChanged(command, state, { ...offline, runs: left });
-    }
-  }
-}
+const decide = decideByType<PresenceState, PresenceCommand, PresenceEvent>({
+  SetStatus(command, state) {
+    const { status } = command;
+    return state.isByHand && status === state.status ? [] : presenceChanged(command, state, { status, isByHand: true });
+  },
+  Connect(command, state) {
+    if (state.runs.includes(command.run)) return [];
+    const status = state.isByHand ? state.status : 'online';
+    return presenceChanged(command, state, { status, runs: [...state.runs, command.run] });
+  },
+  Disconnect(command, state) {
+    if (!state.runs.includes(command.run)) return [];
+    const runs = state.runs.filter((each) => each !== command.run);
+    const offline = runs.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
+    return presenceChanged(command, state, { ...offline, runs });
+  },
+});
 
 const evolve: Evolve<PresenceState, PresenceEvent> = {
   PresenceChanged: (_, { status, isByHand, runs, lastSeen }) => ({ status, isByHand, runs, lastSeen }),

@@ -1,6 +1,14 @@
 /** Users, their roles and names. Stream `chat.roster-main`. */
 
-import { type Decider, type Evolve, isEmail, PersistentMap, type Rejection, rejection } from '../shared/index.js';
+import {
+  type Decider,
+  decideByType,
+  type Evolve,
+  isEmail,
+  PersistentMap,
+  type Rejection,
+  rejection,
+} from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
 import { freeName, nameKey, tidyName } from './names.js';
@@ -48,8 +56,6 @@ export type RosterCommand =
   /** Sent by the operator. */
   | { type: 'EraseUser'; userId: string; by: string; now: number };
 
-type Command<Type extends RosterCommand['type']> = Extract<RosterCommand, { type: Type }>;
-
 export type RosterEvent = ChatEvent<
   'UserAdded' | 'UserRenamed' | 'RoleChanged' | 'UserRemoved' | 'UserLeft' | 'UserErased'
 >;
@@ -83,90 +89,63 @@ export const userByEmail = (roster: RosterState, email: string): User | undefine
 
 export const nameOf = ({ users }: RosterState, userId: string): string => users.get(userId)?.userName ?? NOBODY;
 
-function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
-  switch (command.type) {
-    case 'AddUser':
-      return add(command, state);
-    case 'RenameUser':
-      return rename(command, state);
-    case 'ChangeRole':
-      return changeRole(command, state);
-    case 'RemoveUser':
-      return remove(command, state);
-    case 'LeaveServer':
-      return leave(command, state);
-    case 'EraseUser':
-      return erase(command, state);
-  }
-}
-
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
 const mayAdminister = (state: RosterState, by = '') => userById(state, by)?.isAdmin === true;
 
-function add(command: Command<'AddUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
-  const { how, by, userId, email, userName, isAdmin, now } = command;
-  if (how === 'admin' && !mayAdminister(state, by)) return notAdmin;
-  if (userByEmail(state, email)) return how === 'initial' || how === 'sign-in' ? [] : userExists;
-  if (!isEmail(email)) return badEmail;
-  const isTaken = (name: string) => isReserved(name) || state.names.has(nameKey(name));
-  const secret = { email, userName: freeName(userName, isTaken) };
-  const data = { userId, isAdmin, how, addedAt: now, ...(by !== undefined && { by }), secret };
-  return [{ type: 'UserAdded', data }];
-}
-
-function rename(
-  { userId, userName: rawName, now }: Command<'RenameUser'>,
-  state: RosterState,
-): readonly RosterEvent[] | Rejection {
-  const user = userById(state, userId);
-  if (!user) return userNotFound;
-  const userName = tidyName(rawName);
-  if (userName === undefined) return badName;
-  if (userName === user.userName) return [];
-  if (isReserved(userName) || (state.names.get(nameKey(userName)) ?? userId) !== userId) return nameTaken;
-  return [{ type: 'UserRenamed', data: { userId, renamedAt: now, secret: { userName } } }];
-}
-
 const isLastAdmin = ({ admins }: RosterState, { isAdmin }: User) => isAdmin && admins === 1;
 
-function changeRole(
-  { userId, isAdmin, by, now }: Command<'ChangeRole'>,
-  state: RosterState,
-): readonly RosterEvent[] | Rejection {
-  if (!mayAdminister(state, by)) return notAdmin;
-  const user = userById(state, userId);
-  if (!user) return unknownUser;
-  if (user.isAdmin === isAdmin) return [];
-  if (isLastAdmin(state, user)) return lastAdmin;
-  return [{ type: 'RoleChanged', data: { userId, isAdmin, by, changedAt: now } }];
-}
-
-function remove({ userId, by, now }: Command<'RemoveUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
-  if (!mayAdminister(state, by)) return notAdmin;
-  const user = userById(state, userId);
-  if (!user) return userNotFound;
-  if (isLastAdmin(state, user)) return lastAdmin;
-  return [{ type: 'UserRemoved', data: { userId, by, removedAt: now } }];
-}
-
-function leave({ userId, now }: Command<'LeaveServer'>, state: RosterState): readonly RosterEvent[] | Rejection {
-  const user = userById(state, userId);
-  if (!user) return userNotFound;
-  if (isLastAdmin(state, user)) return lastAdmin;
-  return [{ type: 'UserLeft', data: { userId, leftAt: now } }];
-}
-
-/** Also removes the user. Repeating it is safe: a crash may have left the key. */
-function erase({ userId, by, now }: Command<'EraseUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
-  const user = state.users.get(userId);
-  if (!user) return userNotFound;
-  if (!user.isRemoved && isLastAdmin(state, user)) return lastAdmin;
-  const removed: RosterEvent = { type: 'UserRemoved', data: { userId, by, removedAt: now } };
-  const erased: RosterEvent = { type: 'UserErased', data: { userId, by, erasedAt: now } };
-  if (!user.isRemoved) return [removed, erased];
-  return user.userName === NOBODY && user.email === '' ? [] : [erased];
-}
+const decide = decideByType<RosterState, RosterCommand, RosterEvent>({
+  AddUser({ how, by, userId, email, userName, isAdmin, now }, state) {
+    if (how === 'admin' && !mayAdminister(state, by)) return notAdmin;
+    if (userByEmail(state, email)) return how === 'initial' || how === 'sign-in' ? [] : userExists;
+    if (!isEmail(email)) return badEmail;
+    const isTaken = (name: string) => isReserved(name) || state.names.has(nameKey(name));
+    const secret = { email, userName: freeName(userName, isTaken) };
+    const data = { userId, isAdmin, how, addedAt: now, ...(by !== undefined && { by }), secret };
+    return [{ type: 'UserAdded', data }];
+  },
+  RenameUser({ userId, userName: rawName, now }, state) {
+    const user = userById(state, userId);
+    if (!user) return userNotFound;
+    const userName = tidyName(rawName);
+    if (userName === undefined) return badName;
+    if (userName === user.userName) return [];
+    if (isReserved(userName) || (state.names.get(nameKey(userName)) ?? userId) !== userId) return nameTaken;
+    return [{ type: 'UserRenamed', data: { userId, renamedAt: now, secret: { userName } } }];
+  },
+  ChangeRole({ userId, isAdmin, by, now }, state) {
+    if (!mayAdminister(state, by)) return notAdmin;
+    const user = userById(state, userId);
+    if (!user) return unknownUser;
+    if (user.isAdmin === isAdmin) return [];
+    if (isLastAdmin(state, user)) return lastAdmin;
+    return [{ type: 'RoleChanged', data: { userId, isAdmin, by, changedAt: now } }];
+  },
+  RemoveUser({ userId, by, now }, state) {
+    if (!mayAdminister(state, by)) return notAdmin;
+    const user = userById(state, userId);
+    if (!user) return userNotFound;
+    if (isLastAdmin(state, user)) return lastAdmin;
+    return [{ type: 'UserRemoved', data: { userId, by, removedAt: now } }];
+  },
+  LeaveServer({ userId, now }, state) {
+    const user = userById(state, userId);
+    if (!user) return userNotFound;
+    if (isLastAdmin(state, user)) return lastAdmin;
+    return [{ type: 'UserLeft', data: { userId, leftAt: now } }];
+  },
+  /** Also removes the user. Repeating it is safe: a crash may have left the key. */
+  EraseUser({ userId, by, now }, state) {
+    const user = state.users.get(userId);
+    if (!user) return userNotFound;
+    if (!user.isRemoved && isLastAdmin(state, user)) return lastAdmin;
+    const removed: RosterEvent = { type: 'UserRemoved', data: { userId, by, removedAt: now } };
+    const erased: RosterEvent = { type: 'UserErased', data: { userId, by, erasedAt: now } };
+    if (!user.isRemoved) return [removed, erased];
+    return user.userName === NOBODY && user.email === '' ? [] : [erased];
+  },
+});
 
 /** Updates a known user; unknown ids are ignored. */
 function patchUser(state: RosterState, userId: string, change: Partial<User>): RosterState {

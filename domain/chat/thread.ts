@@ -1,6 +1,6 @@
 /** Replies to a message, each a message of its own: order and counters. Stream `chat.thread-<message id>`. */
 
-import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Decider, decideByType, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { MessageContent, Thread, threadEvents } from './events/messages.js';
 import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
@@ -67,31 +67,27 @@ const tooManyReplies = atMost(
   `${MAX_REPLIES} replies per user to one message; post a new message`,
 );
 
-function decide(command: ThreadCommand, state: ThreadState): readonly ThreadEvent[] | Rejection {
-  if (state.isClosed) return messageNotFound;
-  const { messageId, now } = command;
-  switch (command.type) {
-    case 'AddReply': {
-      const { channelId, replyId, author, quotedMessageId, body: secret } = command;
-      if (state.replies.has(replyId)) return [];
-      if (countOf(state.everByAuthor, author) >= MAX_REPLIES) return tooManyReplies;
-      const thread = threadOf(withReply(state, replyId, author, now))!;
-      const reply = { messageId, channelId, replyId, author, createdAt: now, quotedMessageId };
-      return [{ type: 'ReplyPosted', data: { ...reply, thread, secret } }];
-    }
-    case 'RemoveReply': {
-      const { replyId } = command;
-      const { channelId } = state;
-      if (!state.replies.has(replyId)) return [];
-      const thread = threadOf(withoutReply(state, replyId));
-      return [{ type: 'ReplyRemoved', data: { messageId, channelId, replyId, removedAt: now, thread } }];
-    }
-    case 'CloseThread':
-      return [
-        { type: 'ThreadClosed', data: { messageId, channelId: command.channelId, by: command.by, closedAt: now } },
-      ];
-  }
-}
+const decideOpen = decideByType<ThreadState, ThreadCommand, ThreadEvent>({
+  AddReply({ messageId, channelId, replyId, author, quotedMessageId, body: secret, now }, state) {
+    if (state.replies.has(replyId)) return [];
+    if (countOf(state.everByAuthor, author) >= MAX_REPLIES) return tooManyReplies;
+    const thread = threadOf(withReply(state, replyId, author, now))!;
+    const reply = { messageId, channelId, replyId, author, createdAt: now, quotedMessageId };
+    return [{ type: 'ReplyPosted', data: { ...reply, thread, secret } }];
+  },
+  RemoveReply({ messageId, replyId, now }, state) {
+    const { channelId } = state;
+    if (!state.replies.has(replyId)) return [];
+    const thread = threadOf(withoutReply(state, replyId));
+    return [{ type: 'ReplyRemoved', data: { messageId, channelId, replyId, removedAt: now, thread } }];
+  },
+  CloseThread: ({ messageId, channelId, by, now }) => [
+    { type: 'ThreadClosed', data: { messageId, channelId, by, closedAt: now } },
+  ],
+});
+
+const decide = (command: ThreadCommand, state: ThreadState): readonly ThreadEvent[] | Rejection =>
+  state.isClosed ? messageNotFound : decideOpen(command, state);
 
 function withReply(state: ThreadState, replyId: string, author: string, createdAt: number): ThreadState {
   const { newest: previous } = state;

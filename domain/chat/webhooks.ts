@@ -1,6 +1,6 @@
 /** Webhooks let programs post to a channel; part of the channels aggregate. */
 
-import { type Evolve, fitName, PersistentMap, type Rejection, rejection } from '../shared/index.js';
+import { decideByType, type Evolve, fitName, PersistentMap, rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { badLength } from './limits.js';
 
@@ -30,8 +30,6 @@ export type WebhookCommand =
     }
   | { type: 'DeleteWebhook'; webhookId: string; by: string; now: number };
 
-type Command<Type extends WebhookCommand['type']> = Extract<WebhookCommand, { type: Type }>;
-
 export type WebhookEvent = ChatEvent<'WebhookCreated' | 'WebhookDeleted'>;
 
 export const noWebhooks: Webhooks = PersistentMap.empty();
@@ -45,23 +43,19 @@ export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
   [...webhooks.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
 /** The channel must exist. */
-export function createWebhook(command: Command<'CreateWebhook'>): readonly WebhookEvent[] | Rejection {
-  const { webhookId, channelId, by, tokenHash, now } = command;
-  const name = fitName(command.name, WEBHOOK_NAME_LENGTH);
-  if (name === undefined) return badName;
-  const data = { webhookId, channelId, createdBy: by, createdAt: now, tokenHash, secret: { name } };
-  return [{ type: 'WebhookCreated', data }];
-}
-
-export function deleteWebhook(
-  { webhookId, by, now }: Command<'DeleteWebhook'>,
-  webhooks: Webhooks,
-): readonly WebhookEvent[] | Rejection {
-  const webhook = webhooks.get(webhookId);
-  if (!webhook) return webhookNotFound;
-  const { channelId } = webhook;
-  return [{ type: 'WebhookDeleted', data: { webhookId, channelId, by, deletedAt: now } }];
-}
+export const decideWebhook = decideByType<Webhooks, WebhookCommand, WebhookEvent>({
+  CreateWebhook({ webhookId, channelId, by: createdBy, name: rawName, tokenHash, now: createdAt }) {
+    const name = fitName(rawName, WEBHOOK_NAME_LENGTH);
+    if (name === undefined) return badName;
+    const data = { webhookId, channelId, createdBy, createdAt, tokenHash, secret: { name } };
+    return [{ type: 'WebhookCreated', data }];
+  },
+  DeleteWebhook({ webhookId, by, now: deletedAt }, webhooks) {
+    const webhook = webhooks.get(webhookId);
+    if (!webhook) return webhookNotFound;
+    return [{ type: 'WebhookDeleted', data: { webhookId, channelId: webhook.channelId, by, deletedAt } }];
+  },
+});
 
 export const withoutChannel = (webhooks: Webhooks, channelId: string): Webhooks =>
   [...webhooks.values()]

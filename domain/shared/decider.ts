@@ -60,6 +60,21 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   readonly evolve: Evolve<State, Event>;
 }
 
+/** Returns a `decide` from one decision for each command type. */
+export const decideByType =
+  <State, Command extends Typed, Event extends DomainEvent>(
+    decisions: {
+      readonly [Type in Command['type']]: Decide<State, Command & { readonly type: Type }, Event>;
+    },
+  ): Decide<State, Command, Event> =>
+  (command, state) =>
+    (decisions as { readonly [type: string]: Decide<State, never, Event> })[command.type]!(command as never, state);
+
+type Decide<State, Command, Event extends DomainEvent> = (
+  command: Command,
+  state: State,
+) => readonly Event[] | Rejection;
+
 /** State transitions by event type, one for each. Must not throw or validate. */
 export type Evolve<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (state: State, data: Extract<Event, { readonly type: Type }>['data']) => State;

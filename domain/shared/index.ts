@@ -11,6 +11,7 @@ export {
   type Catalog,
   type Decider,
   type DomainEvent,
+  decideByType,
   type Erasing,
   type EventData,
   type EventHandlers,
