@@ -10,7 +10,7 @@ import {
   type SessionCommand,
   sessionStreamOf,
 } from '../../domain/shared/index.js';
-import type { KernelPorts } from '../command/index.js';
+import { type KernelPorts, nextContext } from '../command/index.js';
 import { renderLinkEmail } from '../mail/link-email.js';
 import { createOneTimeLinks, type LinkPorts, type LinkRequested, linkMailReaction } from '../mail/one-time-links.js';
 import type { CommandContext, Mailer } from '../ports/index.js';
@@ -92,8 +92,7 @@ export function createLogins(ports: LoginPorts) {
       const link = await links.read(token, ['sign-in'], email);
       if (isRejection(link)) return link;
       if (!isAllowed(link.email)) return badLink;
-      const spending = { ...context, commandId: derivation.id('analytics.spend-link', context.commandId) };
-      const spent = await links.spend(link, spending);
+      const spent = await links.spend(link, nextContext(derivation, 'analytics.spend-link', context));
       if (isRejection(spent)) return spent;
       const { addressId: userId, email: linked } = link;
       const now = clock.now();

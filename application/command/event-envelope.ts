@@ -1,7 +1,7 @@
 /** Builds event envelopes: command ids, and the event ids and metadata derived from them. */
 import { hash, randomUUID } from 'node:crypto';
 import type { DomainEvent } from '../../domain/shared/index.js';
-import type { CommandContext, NewEvent, RecordedEvent } from '../ports/index.js';
+import type { CommandContext, Derivation, NewEvent, RecordedEvent } from '../ports/index.js';
 
 /** Returns a UUIDv7, for commands without an idempotency key: ids derived from it sort by time. `now`: Unix ms. */
 export function newCommandId(now = Date.now()): string {
@@ -22,6 +22,13 @@ export function systemContext(actor: string): CommandContext {
   const commandId = newCommandId();
   return { commandId, actor, correlationId: commandId };
 }
+
+/** Returns the context of another command of the same request, without its quota. `what`: `<service>.<command>`. */
+export const nextContext = (
+  derivation: Pick<Derivation, 'id'>,
+  what: string,
+  { quota: _, ...context }: CommandContext,
+): CommandContext => ({ ...context, commandId: derivation.id(what, context.commandId) });
 
 /** UUIDv5 namespace of event ids. They are derived, so that the store recognizes a repeated append. */
 const EVENT_NAMESPACE = Buffer.from('5f0e2a9c6d0b4c579a557f0f6f6a3b11', 'hex');

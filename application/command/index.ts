@@ -7,7 +7,7 @@ export {
   type LoadedAggregate,
 } from './aggregate.js';
 export { createAggregateStore, recordCommand } from './aggregate-store.js';
-export type { CommandOutcome, CommandResult } from './command-result.js';
+export { type CommandOutcome, type CommandResult, resultOf } from './command-result.js';
 export {
   asEvent,
   contentSeed,
@@ -15,6 +15,7 @@ export {
   isEvent,
   newCommandId,
   newEvent,
+  nextContext,
   systemContext,
   timestampOf,
   uuidFrom,

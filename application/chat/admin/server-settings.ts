@@ -2,15 +2,12 @@
 
 import { SETTINGS } from '../../../domain/chat/events/settings.js';
 import type { ServerState } from '../../../domain/chat/server-settings.js';
-import { isRejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, CommandResult } from '../../command/index.js';
-import type { CommandContext, Position, Vault } from '../../ports/index.js';
+import { type CommandOutcome, type CommandResult, resultOf } from '../../command/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { serverAggregate } from '../aggregates.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface ServerPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admission'> {
-  readonly vault: Pick<Vault, 'create'>;
-}
+export type ServerPorts = Pick<ChatPorts, 'handle' | 'clock' | 'admission' | 'vault'>;
 
 export type Server = ReturnType<typeof createServer>;
 
@@ -25,8 +22,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     async rename(name: string, by: string, context: CommandContext): CommandOutcome<ServerState> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
       const outcome = await handle(serverAggregate, SETTINGS, command, context, () => vault.create(SETTINGS));
-      if (isRejection(outcome)) return outcome;
-      return { body: { name: (await outcome.state()).name }, position: outcome.position };
+      return resultOf(outcome, ({ name }) => ({ name }));
     },
   };
 }

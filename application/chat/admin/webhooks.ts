@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, CommandResult } from '../../command/index.js';
+import { type CommandOutcome, type CommandResult, resultOf } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import { createMentionFinder } from '../messages/message-content.js';
@@ -46,21 +46,15 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     const webhookId = derivation.id('chat.webhook', context.commandId);
     const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
     const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
-    const outcome = await run({ type: 'CreateWebhook', ...about }, context);
-    if (isRejection(outcome)) return outcome;
-    const webhook = (await outcome.state()).webhooks.get(webhookId);
-    if (!webhook) throw new Error('created webhook is missing from the state');
-    return { body: { webhook: { ...webhookView(webhook), token } }, position: outcome.position };
+    return resultOf(await run({ type: 'CreateWebhook', ...about }, context), ({ webhooks }) => {
+      const webhook = webhooks.get(webhookId);
+      if (!webhook) throw new Error('created webhook is missing from the state');
+      return { webhook: { ...webhookView(webhook), token } };
+    });
   }
 
-  async function remove(
-    webhookId: string,
-    by: string,
-    context: CommandContext,
-  ): CommandOutcome<{ readonly success: true }> {
-    const outcome = await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context);
-    return isRejection(outcome) ? outcome : { body: { success: true }, position: outcome.position };
-  }
+  const remove = async (webhookId: string, by: string, context: CommandContext) =>
+    resultOf(await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context), { success: true });
 
   async function list(seen?: Position): Promise<CommandResult<{ readonly webhooks: readonly WebhookView[] }>> {
     const { state, position } = await admission.load(channelsAggregate, CHANNELS, seen);
@@ -71,14 +65,9 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
   async function authenticate(webhookId: string, token: string | undefined, seen?: Position) {
     if (token === undefined) return noToken;
     const presentedHash = hashOf(token);
-    const known = findByToken(
-      (await admission.load(channelsAggregate, CHANNELS, seen)).state,
-      webhookId,
-      presentedHash,
-    );
-    return isRejection(known)
-      ? findByToken((await aggregates.reload(channelsAggregate, CHANNELS)).state, webhookId, presentedHash)
-      : known;
+    const findIn = (state: ChannelsState) => findByToken(state, webhookId, presentedHash);
+    const known = findIn((await admission.load(channelsAggregate, CHANNELS, seen)).state);
+    return isRejection(known) ? findIn((await aggregates.reload(channelsAggregate, CHANNELS)).state) : known;
   }
 
   async function post(

@@ -9,24 +9,14 @@ import {
 } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { type RosterState, userById } from '../../../domain/chat/roster.js';
-import { isRejection, rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, CommandResult, Handled } from '../../command/index.js';
+import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
+import { type CommandOutcome, type Handled, resultOf } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
-import type { CommandContext, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import type { Visibility } from '../messages/visibility.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface ChannelView {
-  readonly id: string;
-  readonly name: string;
-  readonly topic?: string;
-  readonly isPrivate: boolean;
-  readonly members: readonly string[];
-  readonly createdBy: string;
-  readonly createdAt: number;
-  readonly updatedAt?: number;
-}
+export type ChannelView = Omit<Channel, 'number' | 'topic'> & Partial<Pick<Channel, 'topic'>>;
 
 /** Omits former users from members. */
 export function channelView(roster: RosterState, channel: Channel): ChannelView {
@@ -43,10 +33,7 @@ export function channelView(roster: RosterState, channel: Channel): ChannelView 
   };
 }
 
-export interface ChannelPorts extends Pick<ChatPorts, 'handle' | 'derivation' | 'clock' | 'admission'> {
-  readonly vault: Pick<Vault, 'create' | 'destroy'>;
-  readonly visibility: Visibility;
-}
+export type ChannelPorts = Pick<ChatPorts, 'handle' | 'derivation' | 'clock' | 'admission' | 'vault'>;
 
 export interface ChannelInput {
   readonly name?: string;
@@ -60,27 +47,23 @@ const noChange = rejection('chat/no-change', 'invalid', 'Provide at least one of
 
 export type Channels = ReturnType<typeof createChannels>;
 
-export function createChannels({ handle, vault, derivation, clock, admission, visibility }: ChannelPorts) {
-  const viewOf = async (channel: Channel): Promise<ChannelView> =>
-    channelView((await admission.roster()).state, channel);
-
+export function createChannels({ handle, vault, derivation, clock, admission }: ChannelPorts) {
   async function create(
     caller: Caller,
     { name, topic, isPrivate = false, members = [] }: ChannelInput & { readonly name: string },
     context: CommandContext,
-  ): CommandOutcome<{ readonly channel: ChannelView }> {
+  ) {
     if (!(await admission.areUsers(members))) return unknownMember;
     const fields = { name, topic, isPrivate, members };
-    const created = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
-    if (isRejection(created)) return created;
-    const { channelId, outcome } = created;
-    return resultFor(channelId, outcome);
+    const by = { by: caller.userId, asAdmin: caller.isAdmin };
+    const { channelId, outcome } = await createChannel({ ...by, ...fields }, context);
+    return respond(channelId, outcome);
   }
 
   /** Creates the default channel unless a channel has ever existed. */
   async function createDefault(by: string, name: string, context: CommandContext): Promise<void> {
-    const created = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
-    if (isRejection(created)) throw new Error(`default channel was rejected: ${created.rejected}`);
+    const { outcome } = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
+    if (isRejection(outcome)) throw new Error(`default channel was rejected: ${outcome.rejected}`);
   }
 
   async function createChannel(
@@ -91,18 +74,15 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     // The key must exist before the event can be sealed.
     const createKey = () => vault.create(channelSubject({ channelId }));
     const command = { type: 'CreateChannel' as const, channelId, ...fields, now: clock.now() };
-    const outcome = await handle(channelsAggregate, CHANNELS, command, context, createKey);
-    return isRejection(outcome) ? outcome : { channelId, outcome };
+    return { channelId, outcome: await handle(channelsAggregate, CHANNELS, command, context, createKey) };
   }
 
-  async function resultFor(
-    channelId: string,
-    { state, position }: Handled<ChannelsState>,
-  ): Promise<CommandResult<{ readonly channel: ChannelView }>> {
-    const channel = (await state()).channels.get(channelId);
-    if (!channel) throw new Error('changed channel is missing from the state');
-    return { body: { channel: await viewOf(channel) }, position };
-  }
+  const respond = (channelId: string, outcome: Handled<ChannelsState> | Rejection) =>
+    resultOf(outcome, async ({ channels }) => {
+      const channel = channels.get(channelId);
+      if (!channel) throw new Error('changed channel is missing from the state');
+      return { channel: channelView((await admission.roster()).state, channel) };
+    });
 
   async function update(
     caller: Caller,
@@ -114,24 +94,25 @@ export function createChannels({ handle, vault, derivation, clock, admission, vi
     if (!(await admission.areUsers(members ?? []))) return unknownMember;
     const about = { channelId, by: caller, now: clock.now() };
     const command = { type: 'UpdateChannel' as const, ...about, name, topic, isPrivate, members };
-    const outcome = await handle(channelsAggregate, CHANNELS, command, context);
-    if (isRejection(outcome)) return outcome;
-    const { body, position } = await resultFor(channelId, outcome);
-    const { updatedAt = body.channel.createdAt } = body.channel;
-    return { body: { channel: { ...body.channel, updatedAt } }, position };
+    const result = await respond(channelId, await handle(channelsAggregate, CHANNELS, command, context));
+    if (isRejection(result)) return result;
+    const { channel } = result.body;
+    return { ...result, body: { channel: { ...channel, updatedAt: channel.updatedAt ?? channel.createdAt } } };
   }
 
   /** Resolves once the deletion is in the log and the key is destroyed. A process manager does the rest. */
   async function remove(caller: Caller, channelId: string, context: CommandContext) {
     const command = { type: 'DeleteChannel' as const, channelId, by: caller, now: clock.now() };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
-    if (isRejection(outcome)) return outcome;
-    await vault.destroy(channelSubject({ channelId }));
-    return { body: { success: true }, position: outcome.position };
+    if (!isRejection(outcome)) await vault.destroy(channelSubject({ channelId }));
+    return resultOf(outcome, { success: true });
   }
 
   async function list(caller: Caller, seen?: Position) {
-    const [channels, roster] = await Promise.all([visibility.channels(seen), admission.roster(seen)]);
+    const [channels, roster] = await Promise.all([
+      admission.load(channelsAggregate, CHANNELS, seen),
+      admission.roster(seen),
+    ]);
     const visible = channelsFor(channels.state, caller);
     return {
       channels: viewsOf(roster.state, visible),

@@ -112,17 +112,11 @@ export function createFiles(ports: FilePorts) {
   async function file(by: Caller, name: string, seen?: Position): Promise<Upload | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
-    const stream = fileSubject({ fileId });
     const findReadable = async (state: FileState) => {
       const upload = uploadNamed(state, name, null);
       return upload && (await canSeeAnyHolder(by, upload, state.holders, seen)) ? upload : undefined;
     };
-    const { state } = await admission.load(fileAggregate, stream, seen);
-    const found = await findReadable(state);
-    if (found) return found;
-    // Another node may have attached it a moment ago: reloads before refusing.
-    const { state: now } = await aggregates.reload(fileAggregate, stream);
-    return (now !== state && (await findReadable(now))) || fileNotFound;
+    return (await admission.find(fileAggregate, fileSubject({ fileId }), seen, findReadable)) ?? fileNotFound;
   }
 
   async function findImage(channelId: string, name: string, seen?: Position) {

@@ -1,25 +1,14 @@
 /** Decides from the log's state, never from rows, which channels and messages a caller may see. */
-import {
-  CHANNELS,
-  type Channel,
-  type ChannelsState,
-  channelFor,
-  channelNotFound,
-} from '../../../domain/chat/channels.js';
+import { CHANNELS, type Channel, channelFor, channelNotFound } from '../../../domain/chat/channels.js';
 import { conversationNotFound } from '../../../domain/chat/conversation.js';
 import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { isMessageId, parentOf } from '../../../domain/chat/events/messages.js';
 import { type MessageState, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, LoadedAggregate } from '../../command/index.js';
+import type { LoadedAggregate } from '../../command/index.js';
 import type { Position } from '../../ports/index.js';
 import { channelsAggregate, conversationAggregate, messageAggregate } from '../aggregates.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
-
-export interface VisibilityPorts {
-  readonly admission: Authentication;
-  readonly aggregates: AggregateStore;
-}
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
 export interface Conversation {
   readonly id: string;
@@ -29,17 +18,10 @@ export interface Conversation {
 
 export type Visibility = ReturnType<typeof createVisibility>;
 
-export function createVisibility({ admission, aggregates }: VisibilityPorts) {
-  const channels = (seen?: Position): Promise<LoadedAggregate<ChannelsState>> =>
-    admission.load(channelsAggregate, CHANNELS, seen);
-
-  /** Another node may have created the channel, or added the caller, a moment ago: reloads before refusing. */
-  async function channel(by: Caller, channelId: string, seen?: Position): Promise<Channel | Rejection> {
-    const found = channelFor((await channels(seen)).state, channelId, by);
-    if (found) return found;
-    const { state } = await aggregates.reload(channelsAggregate, CHANNELS);
-    return channelFor(state, channelId, by) ?? channelNotFound;
-  }
+export function createVisibility({ admission }: Pick<ChatPorts, 'admission'>) {
+  const channel = async (by: Caller, channelId: string, seen?: Position): Promise<Channel | Rejection> =>
+    (await admission.find(channelsAggregate, CHANNELS, seen, (state) => channelFor(state, channelId, by))) ??
+    channelNotFound;
 
   /** Visible to its two participants once it has been started. */
   async function conversation({ userId }: Caller, id: string, seen?: Position): Promise<Conversation | Rejection> {
@@ -74,5 +56,5 @@ export function createVisibility({ admission, aggregates }: VisibilityPorts) {
     return parent !== undefined && 'rejected' in (await findAny(parent, seen)) ? messageNotFound : loaded;
   }
 
-  return { channels, channel, conversation, canSee, message, findAny };
+  return { channel, conversation, canSee, message, findAny };
 }

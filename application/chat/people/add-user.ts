@@ -3,7 +3,7 @@
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { CommandOutcome } from '../../command/index.js';
+import { type CommandOutcome, nextContext } from '../../command/index.js';
 import type { CommandContext, Derivation, Logger, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
@@ -62,7 +62,7 @@ export const createAddUser =
   async ({ email, role, password }: UserInput, by: string, context: CommandContext): CommandOutcome<object> => {
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
-    const passwordContext = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
+    const passwordContext = nextContext(derivation, 'chat.set-password', context);
     const setInitialPassword = async (userId: string) => {
       if (!hashed || !takesPasswords) return undefined;
       const set = await passwords.set(userId, hashed, { by }, passwordContext);

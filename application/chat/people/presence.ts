@@ -10,7 +10,7 @@ import {
   type Status,
 } from '../../../domain/chat/presence.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { resultOf } from '../../command/index.js';
 import { awaitConsistent, type PositionedRow, withRows } from '../../consistency/index.js';
 import type { CommandContext, EventLog, Leases, Position } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
@@ -132,8 +132,7 @@ export function createPresence(ports: PresencePorts) {
 
   async function set(userId: string, status: Status, context: CommandContext) {
     const outcome = await change({ type: 'SetStatus', userId, status, now: clock.now() }, context);
-    if (isRejection(outcome)) return outcome;
-    return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };
+    return resultOf(outcome, (state) => ({ presence: viewOf(userId, state) }));
   }
 
   /** Presence of all users; without events a user is offline since being added. */

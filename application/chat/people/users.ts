@@ -10,15 +10,13 @@ import {
   userById,
 } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, CommandResult, Handled, KernelPorts } from '../../command/index.js';
+import { type CommandResult, type KernelPorts, resultOf } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
-import type { CommandContext, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
-export interface JoinPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock'> {
-  readonly vault: Pick<Vault, 'create'>;
-}
+export type JoinPorts = Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'vault'>;
 
 export interface JoinResult {
   readonly user: User;
@@ -76,19 +74,15 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
   const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
-  async function changeUser(
+  const changeUser = async (
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
-  ): CommandOutcome<{ readonly user: UserView }> {
-    const outcome = await run(command, context);
-    if (isRejection(outcome)) return outcome;
-    const user = userById(await outcome.state(), command.userId);
-    if (!user) throw new Error('changed user is missing from the state');
-    return { body: { user: userView(user) }, position: outcome.position };
-  }
-
-  const respond = (outcome: Handled<RosterState> | Rejection, body: object): CommandResult<object> | Rejection =>
-    isRejection(outcome) ? outcome : { body, position: outcome.position };
+  ) =>
+    resultOf(await run(command, context), (state) => {
+      const user = userById(state, command.userId);
+      if (!user) throw new Error('changed user is missing from the state');
+      return { user: userView(user) };
+    });
 
   return {
     rename: (userId: string, userName: string, context: CommandContext) =>
@@ -98,15 +92,15 @@ export function createUsers({ handle, idempotency, admission, clock }: UserPorts
       changeUser({ type: 'ChangeRole', userId, isAdmin, by, now: clock.now() }, context),
 
     remove: async (userId: string, by: string, context: CommandContext) =>
-      respond(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
+      resultOf(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
 
     exit: async (userId: string, context: CommandContext) =>
-      respond(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
+      resultOf(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
 
     /** Result of a removal or departure, if this command did it: the caller can no longer be authenticated. */
     async findDepartureResult(how: 'removed' | 'left', context: CommandContext) {
       const found = await idempotency.findResult(rosterAggregate, ROSTER, context);
-      return found && respond(found, how === 'left' ? LEFT : REMOVED);
+      return found && resultOf<RosterState, object>(found, how === 'left' ? LEFT : REMOVED);
     },
 
     async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {

@@ -45,20 +45,14 @@ export interface SignedIn {
   readonly tokenType: 'Bearer';
 }
 
-export interface Tokens {
-  /** Deterministic: the same session yields the same tokens. */
-  issue(user: Pick<User, 'id' | 'userName' | 'isAdmin'>, session: TokenSession): Promise<SignedIn>;
-  bearer(token: string): Promise<Bearer | undefined>;
-  readRefresh(token: string): Promise<Refresh | undefined>;
-  readonly cache: Cache;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 const VERIFIED_BYTES = 4 * 1024 * 1024;
 const REFRESH = 'annals:chat:refresh';
 
 const secondsOf = (ms: number) => Math.floor(ms / 1000);
 
-export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: TokenPorts): Tokens {
+export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: TokenPorts) {
   const verified = new LRUCache<string, Bearer & { readonly exp: number }>({
     maxSize: VERIFIED_BYTES,
     sizeCalculation: (bearer, token) => estimateBytes(token) + estimateBytes(bearer),
@@ -76,7 +70,11 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
   }
 
   return {
-    async issue({ id: userId, userName, isAdmin }, { id: sessionId, generation, lastUsedAt, expiresAt }) {
+    /** Deterministic: the same session yields the same tokens. */
+    async issue(
+      { id: userId, userName, isAdmin }: Pick<User, 'id' | 'userName' | 'isAdmin'>,
+      { id: sessionId, generation, lastUsedAt, expiresAt }: TokenSession,
+    ): Promise<SignedIn> {
       const iat = secondsOf(lastUsedAt);
       const accessToken = await signed.sign({
         sub: userId,
@@ -91,19 +89,19 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
       return { accessToken, refreshToken: await signed.sign(refresh), exp: jwtExpirySeconds, tokenType: 'Bearer' };
     },
 
-    async bearer(token) {
+    async bearer(token: string): Promise<Bearer | undefined> {
       const found = verified.get(token) ?? (await verify(token));
       return found && clock.now() < found.exp * 1000 ? found : undefined;
     },
 
-    async readRefresh(token) {
+    async readRefresh(token: string): Promise<Refresh | undefined> {
       const claims = await signed.read(token);
       if (claims?.aud !== REFRESH) return undefined;
       const { userId, sessionId, generation } = claims as unknown as Refresh;
       return { userId, sessionId, generation };
     },
 
-    cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize },
+    cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize } satisfies Cache,
   };
 }
 
@@ -120,23 +118,7 @@ export interface AuthenticationPorts extends Pick<KernelPorts, 'aggregates' | 'c
   readonly feedPosition: () => Position;
 }
 
-export interface Authentication {
-  /** Returns the caller as of `seen` or later; requires a valid token and an active session. */
-  authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
-  parseAccessToken(token: string | undefined): Promise<Bearer | undefined>;
-  /** The active session of a caller just authenticated, from the cache only. */
-  session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
-  user(key: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
-  /** Whether all of these are current users; reads the log at most once. */
-  areUsers(ids: readonly string[]): Promise<boolean>;
-  roster(seen?: Position): Promise<LoadedAggregate<RosterState>>;
-  /** Loads an aggregate as of `seen` or later, from the cache if possible. */
-  load<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    seen?: Position,
-  ): Promise<LoadedAggregate<S>>;
-}
+export type Authentication = ReturnType<typeof createAuthentication>;
 
 /** What the use cases of the chat pick their ports from. */
 export interface ChatPorts extends KernelPorts {
@@ -145,51 +127,68 @@ export interface ChatPorts extends KernelPorts {
 
 export const unauthorized = rejection('chat/unauthorized', 'unauthenticated', 'Sign in first');
 
-export function createAuthentication({ aggregates, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
-  const load: Authentication['load'] = async (kind, stream, seen = 0n) => {
-    const loaded = await aggregates.load(kind, stream);
-    return loaded.position >= seen || feedPosition() >= seen ? loaded : aggregates.reload(kind, stream);
-  };
-  const roster = (seen?: Position) => load(rosterAggregate, ROSTER, seen);
-  const parseAccessToken = async (token: string | undefined) =>
-    token === undefined ? undefined : tokens.bearer(token);
-
-  /** Another node may have written a moment ago: reloads before reporting nothing found. */
-  async function lookUp<S, C, E extends DomainEvent, Found>(
+export function createAuthentication({ aggregates, tokens, clock, feedPosition }: AuthenticationPorts) {
+  /** Loads an aggregate as of `seen` or later, from the cache if possible. */
+  async function load<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    seen: Position,
-    find: (state: S) => Found | undefined,
-  ): Promise<Found | undefined> {
-    return find((await load(kind, stream, seen)).state) ?? find((await aggregates.reload(kind, stream)).state);
+    seen: Position = 0n,
+  ): Promise<LoadedAggregate<S>> {
+    const loaded = await aggregates.load(kind, stream);
+    return loaded.position >= seen || feedPosition() >= seen ? loaded : aggregates.reload(kind, stream);
   }
+
+  /** Another node may have written a moment ago: reloads before reporting nothing found. */
+  async function find<S, C, E extends DomainEvent, Found>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    seen: Position | undefined,
+    findIn: (state: S) => Promise<Found | undefined> | Found | undefined,
+  ): Promise<Found | undefined> {
+    const { state } = await load(kind, stream, seen);
+    const found = await findIn(state);
+    if (found !== undefined) return found;
+    const { state: newest } = await aggregates.reload(kind, stream);
+    return newest === state ? undefined : findIn(newest);
+  }
+
+  const roster = (seen?: Position) => load(rosterAggregate, ROSTER, seen);
+
+  const parseAccessToken = async (token: string | undefined): Promise<Bearer | undefined> =>
+    token === undefined ? undefined : tokens.bearer(token);
 
   return {
     load,
+    find,
     roster,
     parseAccessToken,
-    session({ userId, sessionId }) {
+
+    /** The active session of a caller just authenticated, from the cache only. */
+    session({ userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined {
       const known = aggregates.cached(sessionAggregate, sessionStream(userId));
       return known && findSession(known.state, sessionId, clock.now());
     },
-    user: (key) =>
-      lookUp(rosterAggregate, ROSTER, 0n, (state) =>
+
+    user: (key: { readonly id: string } | { readonly email: string }): Promise<User | undefined> =>
+      find(rosterAggregate, ROSTER, 0n, (state) =>
         'id' in key ? userById(state, key.id) : userByEmail(state, key.email),
       ),
-    async areUsers(ids) {
-      if (ids.length === 0) return true;
-      const allExist = (state: RosterState) =>
-        ids.every((id) => userById(state, id) !== undefined) ? true : undefined;
-      return (await lookUp(rosterAggregate, ROSTER, 0n, allExist)) ?? false;
+
+    /** Whether all of these are current users; reads the log at most once. */
+    async areUsers(ids: readonly string[]): Promise<boolean> {
+      const allExist = (state: RosterState) => ids.every((id) => userById(state, id)) || undefined;
+      return ids.length === 0 || (await find(rosterAggregate, ROSTER, 0n, allExist)) === true;
     },
-    async authenticate(token, seen = 0n) {
+
+    /** Returns the caller as of `seen` or later; requires a valid token and an active session. */
+    async authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection> {
       const bearer = await parseAccessToken(token);
       if (!bearer) return unauthorized;
       const { userId, sessionId } = bearer;
       const now = clock.now();
       const [session, user] = await Promise.all([
-        lookUp(sessionAggregate, sessionStream(userId), seen, (state) => findSession(state, sessionId, now)),
-        lookUp(rosterAggregate, ROSTER, seen, (state) => userById(state, userId)),
+        find(sessionAggregate, sessionStream(userId), seen, (state) => findSession(state, sessionId, now)),
+        find(rosterAggregate, ROSTER, seen, (state) => userById(state, userId)),
       ]);
       if (!session || !user) return unauthorized;
       const { userName, isAdmin } = user;

@@ -2,7 +2,7 @@
 
 import { badEmail } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { CommandOutcome } from '../../command/index.js';
+import { type CommandOutcome, nextContext } from '../../command/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Join } from '../people/users.js';
 import type { Authentication, SignedIn } from './authenticate.js';
@@ -43,14 +43,9 @@ export function createSignIn(ports: SignInPorts) {
   async function signInWithEmail(rawEmail: string, from: SignInOrigin, context: CommandContext, userName?: string) {
     const user = await findOrCreateUser(tidyEmail(rawEmail), context, userName);
     if (isRejection(user)) return user;
-    const result = await sessions.open(user, from, next('open-session', context));
+    const result = await sessions.open(user, from, nextContext(derivation, 'chat.open-session', context));
     return isRejection(result) ? result : { body: { ...result.body, user }, position: result.position };
   }
-
-  const next = (what: string, context: CommandContext): CommandContext => ({
-    ...context,
-    commandId: derivation.id(`chat.${what}`, context.commandId),
-  });
 
   /** Signs in by a link token, which is used up; `email`, if present, must match. */
   async function signInWithLink(
@@ -61,11 +56,11 @@ export function createSignIn(ports: SignInPorts) {
   ): CommandOutcome<SignedIn> {
     const link = await links.read(token, ['magic-link', 'invite'], email);
     if (isRejection(link)) return link;
-    const spent = await links.spend(link, next('spend-link', context));
+    const spent = await links.spend(link, nextContext(derivation, 'chat.spend-link', context));
     if (isRejection(spent)) return spent;
     const user = await findOrCreateUser(link.email, context);
     if (isRejection(user)) return user;
-    return sessions.open(user, from, next('open-session', context), { mailed: true });
+    return sessions.open(user, from, nextContext(derivation, 'chat.open-session', context), { mailed: true });
   }
 
   return { signInWithEmail, signInWithLink };

@@ -4,7 +4,7 @@ import { userSubject } from '../../../domain/chat/events/roster.js';
 import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { badLinkOf, isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
-import type { CommandOutcome, KernelPorts } from '../../command/index.js';
+import { type CommandOutcome, type KernelPorts, nextContext, resultOf } from '../../command/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
@@ -113,12 +113,6 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   /** Audits each reached limit once per window. */
   const auditLimit = limitFailures(1);
 
-  /** Derives the context of another command of the same request, without its quota. */
-  const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
-    ...context,
-    commandId: derivation.id(`chat.${what}`, context.commandId),
-  });
-
   /**
    * Sign-in is slow. A session opened while the password changes is not among those the change ends, so it is checked
    * again afterwards.
@@ -159,7 +153,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
       reached.auditLimiter.consume();
       const about = { addressId, limit: reached.limit, reachedAt: clock.now() };
       const data = { ...about, ...(user && { userId: user.id }) };
-      await audit.note({ type: 'SignInLimitReached', data }, next('limit-reached', context));
+      await audit.note({ type: 'SignInLimitReached', data }, nextContext(derivation, 'chat.limit-reached', context));
     }
     return wrongCredentials;
   }
@@ -174,12 +168,17 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
     const setInitialPassword = async (userId: string) => {
-      const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
+      const set = await passwords.set(
+        userId,
+        hashed,
+        { by: userId },
+        nextContext(derivation, 'chat.set-password', context),
+      );
       return isRejection(set) ? set : undefined;
     };
     const result = await join({ how: 'register', isAdmin: false, email }, context, setInitialPassword);
     if (isRejection(result)) return result;
-    return sessions.open(result.user, from, next('open-session', context));
+    return sessions.open(result.user, from, nextContext(derivation, 'chat.open-session', context));
   }
 
   /** By an invite or reset link; ends all other sessions. */
@@ -194,9 +193,14 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (!user) return badToken;
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    const spent = await links.spend(link, next('spend-link', context));
+    const spent = await links.spend(link, nextContext(derivation, 'chat.spend-link', context));
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
-    const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
+    const set = await passwords.set(
+      user.id,
+      hashed,
+      { by: user.id },
+      nextContext(derivation, 'chat.set-password', context),
+    );
     if (isRejection(set)) return set;
     return sessions.open(user, from, context, { alone: true, mailed: true, recheck: recheck(user, set) });
   }
@@ -207,10 +211,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (isRejection(hashed)) return hashed;
     // Hashing may wait, and the caller may no longer be an admin.
     if (!(await admission.user({ id: by }))?.isAdmin) return notAdmin;
-    const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
+    const set = await passwords.set(userId, hashed, { by }, nextContext(derivation, 'chat.set-password', context));
     if (isRejection(set)) return set;
-    const ended = await sessions.endAll(userId, context);
-    return isRejection(ended) ? ended : { body: { success: true }, position: ended.position };
+    return resultOf(await sessions.endAll(userId, context), { success: true });
   }
 
   return { login, register, setup, reset };

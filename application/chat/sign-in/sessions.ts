@@ -13,7 +13,13 @@ import {
   sessionEndedOf,
   truncate,
 } from '../../../domain/shared/index.js';
-import type { CommandOutcome, CommandResult, Handled, KernelPorts } from '../../command/index.js';
+import {
+  type CommandOutcome,
+  type CommandResult,
+  type KernelPorts,
+  nextContext,
+  resultOf,
+} from '../../command/index.js';
 import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate, sessionStream } from '../aggregates.js';
@@ -109,10 +115,8 @@ export function createSessions(ports: SessionPorts) {
     const fresh = { id: sessionId, generation: 0, lastUsedAt: now, expiresAt: command.expiresAt };
     const body = await tokens.issue(user, findOpened(outcome) ?? fresh);
     if (await recheck()) return { body, position: outcome.position };
-    const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
-    const ended = await run(end, { ...free, commandId });
-    return isRejection(ended) ? ended : { body, position: ended.position };
+    return resultOf(await run(end, nextContext(derivation, 'chat.end-session', free)), body);
   }
 
   async function refresh(refreshToken: string, context: CommandContext): CommandOutcome<SignedIn> {
@@ -141,12 +145,12 @@ export function createSessions(ports: SessionPorts) {
     if (target?.userId !== userId) return unauthorized;
     const about = { userId, sessionId: target.sessionId, now: clock.now() };
     const outcome = await run({ type: 'EndSession', reason: 'logout', ...about }, context);
-    return isRejection(outcome) ? outcome : logoutResult(outcome);
+    return resultOf(outcome, SIGNED_OUT);
   }
 
   async function findLogoutResult(userId: string, context: CommandContext) {
     const found = await idempotency.findResult(sessionAggregate, sessionStream(userId), context);
-    return found && (isRejection(found) ? found : logoutResult(found));
+    return found && resultOf(found, SIGNED_OUT);
   }
 
   async function revoke(
@@ -162,19 +166,13 @@ export function createSessions(ports: SessionPorts) {
         ? { type: 'EndSessions' as const, except: exempt.sessionId, ...about }
         : { type: 'EndSession' as const, sessionId: one, ...about };
     const outcome = await run(command, context);
-    if (isRejection(outcome)) return outcome;
-    const revoked = outcome.events.length;
-    return {
-      body: { success: true, message: `${revoked} sessions ended`, revoked },
-      position: outcome.position,
-    };
+    const revoked = isRejection(outcome) ? 0 : outcome.events.length;
+    return resultOf(outcome, { success: true, message: `${revoked} sessions ended`, revoked });
   }
 
   /** After a password change. */
-  async function endAll(userId: string, context: CommandContext): CommandOutcome<object> {
-    const outcome = await run({ type: 'EndSessions', userId, reason: 'password', now: clock.now() }, context);
-    return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };
-  }
+  const endAll = (userId: string, context: CommandContext) =>
+    run({ type: 'EndSessions', userId, reason: 'password', now: clock.now() }, context);
 
   async function list(
     { userId, sessionId }: Caller,
@@ -200,10 +198,7 @@ function findOpened({ events }: { readonly events: readonly SessionEvent<Session
   return undefined;
 }
 
-const logoutResult = ({ position }: Handled<unknown>) => ({
-  body: { success: true, message: 'Signed out' },
-  position,
-});
+const SIGNED_OUT = { success: true, message: 'Signed out' };
 
 type DeparturePorts = Pick<KernelPorts, 'handle' | 'derivation' | 'clock'>;
 

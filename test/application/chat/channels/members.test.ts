@@ -30,7 +30,7 @@ describe('the members given for a channel', function () {
       clock,
       feedPosition: () => 0n,
     });
-    channels = createChannels({ ...node.kernel, admission, visibility: node.visibility });
+    channels = createChannels({ ...node.kernel, admission });
   });
   after(async () => {
     await node?.stop();
