@@ -13,23 +13,22 @@ import {
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { type ThreadCommand, threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, Handled, Idempotency } from '../../command/index.js';
+import type { CommandOutcome, Handled } from '../../command/index.js';
 import { maxPosition, type WritePositions } from '../../consistency/index.js';
-import type { CommandContext, EventLog, Position } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
-import type { Attachments, MessageInput, PrepareContent, PreparedContent } from './message-content.js';
+import type { Contents, MessageInput, MessageTarget, PreparedContent } from './message-content.js';
 import { type MessageView, messageView, postedMessage } from './message-view.js';
 import { summaryAfter, type ThreadSummaries } from './thread-summaries.js';
 import type { Visibility } from './visibility.js';
 
-export interface MessagePorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
-  readonly log: Pick<EventLog, 'read'>;
+export interface MessagePorts
+  extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'log' | 'admission'> {
   readonly visibility: Visibility;
   readonly threads: Pick<ThreadSummaries, 'read'>;
-  readonly prepareContent: PrepareContent;
-  readonly uploads: Pick<Attachments, 'attach'>;
+  readonly contents: Contents;
   readonly writePositions: WritePositions;
 }
 
@@ -39,84 +38,77 @@ export interface Success {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-const wholeMessage = (id: string, state: MessageState, thread: Thread | null) => {
-  const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body } = state;
-  const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
-  return { ...message, reactions: reactionsOf(state.reactions), thread };
-};
-
 const canHaveThread = (messageId: string, channelId: string) =>
   parentOf(messageId) === undefined && !isDirect(channelId);
 
 export function createMessages(ports: MessagePorts) {
-  const {
-    handle,
-    idempotency,
-    derivation,
-    clock,
-    log,
-    admission,
-    visibility,
-    threads,
-    prepareContent,
-    uploads,
-    writePositions,
-  } = ports;
+  const { handle, idempotency, derivation, clock, log, admission, visibility, threads, contents, writePositions } =
+    ports;
+
+  const newMessage = (channelId: string, { commandId }: CommandContext): MessageTarget => ({
+    messageId: derivation.idInTime('chat.message', commandId),
+    channelId,
+  });
 
   /** Does not check access: the route has checked that the caller sees the channel or conversation. */
-  async function post(caller: Caller, channelId: string, input: MessageInput, context: CommandContext) {
-    const prepared = await prepareContent(caller, channelId, input);
-    if (!('rejected' in prepared)) return postPrepared(caller.userId, channelId, prepared, context);
-    const messageId = derivation.idInTime('chat.message', context.commandId);
-    const earlier = await findEarlierRun(idempotency, messageId, context);
-    return earlier ? respondToPost(channelId, earlier) : prepared;
-  }
+  const post = async (caller: Caller, channelId: string, input: MessageInput, context: CommandContext) =>
+    respondToPost(await write(caller, newMessage(channelId, context), input, context));
 
   /** Posts prepared content; the author must be allowed to post there. */
-  async function postPrepared(
+  const postPrepared = async (author: string, channelId: string, content: PreparedContent, context: CommandContext) =>
+    respondToPost(await append(author, newMessage(channelId, context), content, context));
+
+  /** Writes a message or reply. */
+  async function write(caller: Caller, target: MessageTarget, input: MessageInput, context: CommandContext) {
+    const prepared = await contents.prepare(caller, target.channelId, input);
+    if ('rejected' in prepared) return (await findEarlierRun(target.messageId, context)) ?? prepared;
+    return append(caller.userId, target, prepared, context);
+  }
+
+  function append(
     author: string,
-    channelId: string,
+    target: MessageTarget,
     { body, quotedMessageId = null }: PreparedContent,
     context: CommandContext,
-  ): CommandOutcome<{ readonly message: MessageView }> {
-    const messageId = derivation.idInTime('chat.message', context.commandId);
-    const about = { messageId, channelId, author, now: clock.now() };
-    const command = {
-      type: 'PostMessage' as const,
-      ...about,
-      body: { ...EMPTY_CONTENT, ...body },
-      quotedMessageId,
-    };
-    const attachFiles = () => uploads.attach(author, { messageId, channelId }, body, context);
-    return respondToPost(
-      channelId,
-      await handle(messageAggregate, messageStream(messageId), command, context, attachFiles),
-    );
+  ) {
+    const about = { ...target, author, quotedMessageId, now: clock.now() };
+    const command = { type: 'PostMessage' as const, ...about, body: { ...EMPTY_CONTENT, ...body } };
+    const attachFiles = () => contents.attach(author, target, body, context);
+    return handle(messageAggregate, messageStream(target.messageId), command, context, attachFiles);
   }
 
   async function respondToPost(
-    channelId: string,
     outcome: Handled<MessageState, MessageEvent> | Rejection,
-  ): ReturnType<typeof postPrepared> {
+  ): CommandOutcome<{ readonly message: MessageView }> {
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'MessagePosted' }>[];
     if (!posted) throw new Error('post appended no event');
     const { position } = outcome;
+    const { channelId } = posted.data;
     writePositions.note(channelId, position);
     for (const each of participantsOf(channelId) ?? []) writePositions.note(conversationListKey(each), position);
     const { state: roster } = await admission.roster();
     return { body: { message: messageView(roster, postedMessage(posted.data)) }, position };
   }
 
-  async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
+  /**
+   * Finds the result of a command that was sent before, which later changes would refuse now, such as the deletion of a
+   * quoted message; undefined if it never ran or has no key.
+   */
+  async function findEarlierRun(messageId: string, context: CommandContext) {
+    if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
+    return idempotency.findResult(messageAggregate, messageStream(messageId), context);
+  }
+
+  async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof post> {
     if (isRejection(result)) return result;
     const { state: roster } = await admission.roster();
     const { state, isChanged, position } = result;
     // As of the event, so that a repetition gets the same answer.
     const asOf = isChanged ? position : undefined;
     const thread = canHaveThread(messageId, state.channelId) ? await threads.read(messageId, asOf) : null;
-    const message = messageView(roster, wholeMessage(messageId, state, thread));
-    return { body: { message }, position };
+    const message = { ...state, id: messageId, reactions: reactionsOf(state.reactions), thread };
+    return { body: { message: messageView(roster, message) }, position };
   }
 
   async function run(
@@ -137,11 +129,11 @@ export function createMessages(ports: MessagePorts) {
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
     if (author !== caller.userId) return notAuthor;
-    const prepared = await prepareContent(caller, channelId, input, { id: messageId, quotedMessageId });
+    const prepared = await contents.prepare(caller, channelId, input, { id: messageId, quotedMessageId });
     if ('rejected' in prepared) return prepared;
     const about = { messageId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditMessage' as const, ...about, ...prepared };
-    const attachFiles = () => uploads.attach(caller.userId, { messageId, channelId }, prepared.body, context);
+    const attachFiles = () => contents.attach(caller.userId, { messageId, channelId }, prepared.body, context);
     return respond(messageId, await run(messageId, command, context, attachFiles));
   }
 
@@ -163,7 +155,7 @@ export function createMessages(ports: MessagePorts) {
     // The message may have been deleted by this very command, sent again.
     const removed =
       'rejected' in found
-        ? ((await findEarlierRun(idempotency, messageId, context)) ?? found)
+        ? ((await findEarlierRun(messageId, context)) ?? found)
         : await appendRemoval(caller, messageId, found.state, context);
     if (isRejection(removed)) return removed;
     const { position } = removed;
@@ -231,18 +223,5 @@ export function createMessages(ports: MessagePorts) {
     return { body: { message }, position: result.position };
   }
 
-  return { post, postPrepared, edit, remove, removeAndSummarize, pin, react };
-}
-
-/**
- * Finds the result of a command that was sent before, which later changes would refuse now, such as the deletion of a
- * quoted message; undefined if it never ran or has no key.
- */
-export async function findEarlierRun(
-  { findResult }: Pick<Idempotency, 'findResult'>,
-  messageId: string,
-  context: CommandContext,
-) {
-  if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-  return findResult(messageAggregate, messageStream(messageId), context);
+  return { post, postPrepared, write, edit, remove, removeAndSummarize, pin, react };
 }

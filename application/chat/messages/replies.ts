@@ -2,21 +2,22 @@
 
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { isDirect } from '../../../domain/chat/events/channels.js';
-import { EMPTY_CONTENT, parentOf, replyIdIn } from '../../../domain/chat/events/messages.js';
-import { messageNotFound, messageStream, notInDirect } from '../../../domain/chat/message.js';
+import { parentOf, replyIdIn } from '../../../domain/chat/events/messages.js';
+import { messageNotFound, notInDirect } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
 import type { CommandOutcome, KernelPorts } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
-import { messageAggregate, threadAggregate } from '../aggregates.js';
+import { threadAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
-import type { AttachTarget, MessageInput } from './message-content.js';
+import type { MessageInput } from './message-content.js';
 import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
-import { findEarlierRun, type MessagePorts, type Messages, type Success } from './messages.js';
+import type { MessagePorts, Messages, Success } from './messages.js';
 import { summaryAfter } from './thread-summaries.js';
 
-export interface ReplyPorts extends MessagePorts {
-  readonly messages: Pick<Messages, 'edit' | 'removeAndSummarize'>;
+export interface ReplyPorts
+  extends Pick<MessagePorts, 'handle' | 'derivation' | 'admission' | 'visibility' | 'writePositions'> {
+  readonly messages: Pick<Messages, 'write' | 'edit' | 'removeAndSummarize'>;
 }
 
 const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies cannot have replies');
@@ -24,8 +25,7 @@ const replyHasNoThread = rejection('chat/reply-to-reply', 'invalid', 'Replies ca
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, idempotency, derivation, clock, admission, visibility, prepareContent, uploads } = ports;
-  const { messages, writePositions } = ports;
+  const { handle, derivation, admission, visibility, writePositions, messages } = ports;
 
   /** Finds the message of a thread, which need not have replies yet. */
   async function parent(
@@ -50,7 +50,7 @@ export function createReplies(ports: ReplyPorts) {
     if ('rejected' in found) return found;
     const { channelId } = found;
     const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
-    const posted = await write(caller, { messageId: replyId, channelId }, input, context);
+    const posted = await messages.write(caller, { messageId: replyId, channelId }, input, context);
     if (isRejection(posted)) return posted;
     const [message] = posted.events as readonly ChatEvent<'ReplyWritten'>[];
     if (!message) throw new Error('post appended no event');
@@ -63,18 +63,6 @@ export function createReplies(ports: ReplyPorts) {
     const { state: roster } = await admission.roster();
     const reply = messageView(roster, postedMessage(message.data));
     return { body: { reply, threadMeta: threadView(roster, thread) }, position: added.position };
-  }
-
-  async function write(caller: Caller, target: AttachTarget, input: MessageInput, context: CommandContext) {
-    const { messageId, channelId } = target;
-    const prepared = await prepareContent(caller, channelId, input);
-    if ('rejected' in prepared) return (await findEarlierRun(idempotency, messageId, context)) ?? prepared;
-    const { quotedMessageId = null } = prepared;
-    const body = { ...EMPTY_CONTENT, ...prepared.body };
-    const about = { ...target, author: caller.userId, now: clock.now() };
-    const command = { type: 'PostMessage' as const, ...about, body, quotedMessageId };
-    const attachFiles = () => uploads.attach(caller.userId, target, body, context);
-    return handle(messageAggregate, messageStream(messageId), command, context, attachFiles);
   }
 
   const isInThread = (messageId: string, replyId: string) => parentOf(replyId) === messageId;

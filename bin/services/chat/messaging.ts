@@ -21,7 +21,7 @@ import {
   eraseThreads,
   truncateDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
-import { createAttachments, createContentPreparer } from '../../../application/chat/messages/message-content.js';
+import { createContents } from '../../../application/chat/messages/message-content.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
 import { createPageQueries, createRowMapper } from '../../../application/chat/messages/message-rows.js';
 import { createMessages } from '../../../application/chat/messages/messages.js';
@@ -72,8 +72,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   const filePorts = { ...common, fileStore, sealedFiles };
   const files = createFiles(filePorts);
   const fileLifecycle = createFileLifecycle(filePorts);
-  const uploads = createAttachments({ ...common, files });
-  const ports = { ...common, uploads, prepareContent: createContentPreparer({ ...common, uploads }) };
+  const contents = createContents({ ...common, files });
+  const ports = { ...common, contents };
   const budgets = createFileBudgets();
   for (const budget of Object.values(budgets)) metrics.budget(budget);
   const pageCache = createPageCache();
@@ -94,7 +94,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     files,
     sealedFiles,
     findMissingFiles: createMissingBlobCheck(filePorts),
-    uploads,
+    contents,
     handlers: [pageCache.onEvent],
     reactions: [
       truncateDeletedMessages(ports),

@@ -166,7 +166,7 @@ describe('files of the chat', function () {
   it('are deleted after a day if the message they were attached to was never posted', async () => {
     const file = await upload();
     const holding = { messageId: 'm'.repeat(22), channelId };
-    expect(await node.uploads.attach(ada.userId, holding, attaching(file), context())).to.equal(undefined);
+    expect(await node.contents.attach(ada.userId, holding, attaching(file), context())).to.equal(undefined);
     await sweep(25);
     expect(await isReadable(file)).to.equal(false);
   });
@@ -189,7 +189,7 @@ describe('files of the chat', function () {
     const file = await upload();
     const id = await post(file.filename);
     const target = { messageId: 'n'.repeat(22), channelId };
-    expect(await node.uploads.attach(ada.userId, target, attaching(file), context())).to.equal(undefined);
+    expect(await node.contents.attach(ada.userId, target, attaching(file), context())).to.equal(undefined);
     const other = await upload();
     const marker = await post(other.filename);
     accepted(await node.messages.remove(ada, id, context()));
@@ -257,12 +257,12 @@ describe('files of the chat', function () {
       /** The name of the file on each node, for a download and for a new attachment. */
       const names = () =>
         Promise.all(
-          [node, other].map(async ({ files, uploads }) => {
+          [node, other].map(async ({ files, contents }) => {
             const found = await files.file(ada, file.filename);
             if ('rejected' in found) throw new Error(found.rejected);
             const { originalName } = accepted(await files.download(found));
-            const checked = accepted(await uploads.check(ada, channelId, { attachments, images: [] }));
-            return [originalName, checked.attachments[0]?.originalName];
+            const checked = accepted(await contents.check(ada, channelId, { attachments, images: [] }));
+            return [originalName, checked.attachments?.[0]?.originalName];
           }),
         );
       const called = (name: string) => [Array(2).fill(name), Array(2).fill(name)];
