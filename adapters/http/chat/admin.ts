@@ -7,7 +7,6 @@ import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
 import { sendJsonStream } from '../server/download.js';
-import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { stateAtRoute } from '../server/state-at-route.js';
 import { streamedJson } from '../server/streamed-json.js';
@@ -54,7 +53,7 @@ async function* whileAdmin(
 ): AsyncGenerator<string> {
   for await (const piece of pieces) {
     const caller = await admit();
-    if (isProblem(caller) || isRejection(caller)) throw new Error('the reader is no longer an admin');
+    if (isRejection(caller)) throw new Error('the reader is no longer an admin');
     yield piece;
   }
 }
@@ -83,7 +82,7 @@ export const adminRoutes = ({ guards, audit, exportData, stateAt, downloads }: A
       const list = await audit.list(request.query, request.ifPosition);
       if (isRejection(list)) return list;
       const caller = await reauthenticate({ request, guards: { user: guards.admin } }, list.position);
-      if (isProblem(caller) || isRejection(caller)) return caller;
+      if (isRejection(caller)) return caller;
       const pieces = () => whileAdmin(() => guards.admin(request), list.pieces());
       return sendJsonStream(request, { ...list, pieces }, downloads, userId);
     },

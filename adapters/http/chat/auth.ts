@@ -6,26 +6,22 @@ import type { CommandContext, Position } from '../../../application/ports/index.
 import { notAdmin } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
-import { isProblem, type Problem } from '../server/policy.js';
-import type { Admit, Request } from '../server/route.js';
+import type { Request } from '../server/route.js';
 
 type AuthRequest = Pick<Request, 'bearer' | 'ifPosition'>;
 
-export interface AuthGuards {
-  readonly user: Admit<Caller, AuthRequest>;
-  readonly admin: Admit<Caller, AuthRequest>;
-}
+export type AuthGuards = ReturnType<typeof createAuthGuards>;
 
-export const createAuthGuards = (authentication: Authentication): AuthGuards => {
+export function createAuthGuards(authentication: Authentication) {
   const user = ({ bearer, ifPosition }: AuthRequest) => authentication.authenticate(bearer, ifPosition);
   return {
     user,
-    async admin(request) {
+    async admin(request: AuthRequest): Promise<Caller | Rejection> {
       const caller = await user(request);
       return isRejection(caller) || caller.isAdmin ? caller : notAdmin;
     },
   };
-};
+}
 
 /** Members of routes that need the access token. */
 export const access = (admit: AuthGuards['user'], tags?: readonly string[]) =>
@@ -79,9 +75,9 @@ export async function recheckAccess(
   reader: PageRequest,
   find: Find<object>,
   pagePosition: Position,
-): Promise<Rejection | Problem | undefined> {
+): Promise<Rejection | undefined> {
   const caller = await reauthenticate(reader, pagePosition);
-  if (isProblem(caller) || isRejection(caller)) return caller;
+  if (isRejection(caller)) return caller;
   const target = await find(caller, maxPosition(pagePosition, reader.request.ifPosition ?? 0n));
   return isRejection(target) ? target : undefined;
 }

@@ -10,9 +10,8 @@ import { fileNotFound } from '../../../domain/chat/file.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
 import { sendDownload } from '../server/download.js';
-import { isProblem } from '../server/policy.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, contextWithQuota } from './auth.js';
+import { type AuthGuards, access, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import { text } from './schemas.js';
 
@@ -86,6 +85,7 @@ type ImageRequest = Pick<Request, 'bearer' | 'ifPosition' | 'params'>;
 export function fileRoutes(deps: FileDeps): readonly Route[] {
   const { guards, files, visibility, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
+  const user = access(guards.user, tags);
 
   const send = (request: Request, { userId }: Caller, kind: 'attachment' | 'inline', file: StoredFile | Rejection) =>
     isRejection(file)
@@ -97,15 +97,13 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     path: '/files',
     summary: 'Upload a file, to attach it to a message',
     description: 'Files not attached to a message within a day are deleted.',
-    tags,
-    security: 'access',
+    ...user,
     body: fileBody,
     bodyLimit: bodySizeFor(MAX_BYTES.file),
     uploads: { members: { file: MAX_BYTES.file }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: { 200: { description: 'Uploaded', schema: uploadedFile }, 400: BAD_FILE },
-    admit: guards.user,
     callerKey: ({ userId }) => userId,
     async handle(request, caller) {
       const { body, received } = request;
@@ -120,8 +118,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     method: 'GET',
     path: '/files/:filename',
     summary: 'Download a file: for its uploader, and for users who can see a message with it',
-    tags,
-    security: 'access',
+    ...user,
     answers: {
       200: { description: 'The content', type: '*/*' },
       206: PARTIAL,
@@ -129,7 +126,6 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       404: NO_FILE,
       416: BAD_RANGE,
     },
-    admit: guards.user,
     async handle(request, caller) {
       const file = await files.file(caller, request.params.filename, request.ifPosition);
       if ('rejected' in file) return file;
@@ -145,59 +141,58 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   ): readonly Route[] {
     async function admit(request: ImageRequest) {
       const caller = await guards.user(request);
-      if (isRejection(caller) || isProblem(caller)) return caller;
+      if (isRejection(caller)) return caller;
       const channel = await find(caller, request);
       return isRejection(channel) ? channel : { caller, channelId: channel.id };
     }
-    const common = { tags, security: 'access', admit } as const;
+    const common = { ...user, admit };
 
-    const upload = route({
-      ...common,
-      method: 'POST',
-      path,
-      summary: summaries.upload,
-      body: imageBody,
-      bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
-      uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
-      budget: uploads,
-      quota: quotas.uploads,
-      answers: {
-        200: { description: 'Uploaded', schema: uploadedImage },
-        400: BAD_FILE,
-        404: { description: 'The caller cannot see the channel or conversation' },
-      },
-      callerKey: ({ caller }) => caller.userId,
-      async handle(request, { caller, channelId }) {
-        const { body, received } = request;
-        const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
-        const image = { filename: body.filename, channelId, content, thumbnail };
-        const result = await files.upload(caller, image, contextWithQuota(caller, request));
-        if (isRejection(result)) return result;
-        return { body: { success: true, filename: result.body.filename }, position: result.position };
-      },
-    });
-
-    const download = route({
-      ...common,
-      method: 'GET',
-      path: `${path}/:filename`,
-      summary: summaries.download,
-      query: imageQuery,
-      answers: {
-        200: { description: 'The content; of the thumbnail if it is requested and exists', type: 'image/*' },
-        206: PARTIAL,
-        304: NOT_MODIFIED,
-        404: NO_IMAGE,
-        416: BAD_RANGE,
-      },
-      async handle(request, { caller, channelId }) {
-        const image = await files.image(caller, channelId, request.params.filename!, request.ifPosition);
-        if (isRejection(image)) return image;
-        return send(request, caller, 'inline', await files.download(image, request.query.size === 'thumb'));
-      },
-    });
-
-    return [upload, download];
+    return [
+      route({
+        ...common,
+        method: 'POST',
+        path,
+        summary: summaries.upload,
+        body: imageBody,
+        bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
+        uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
+        budget: uploads,
+        quota: quotas.uploads,
+        answers: {
+          200: { description: 'Uploaded', schema: uploadedImage },
+          400: BAD_FILE,
+          404: { description: 'The caller cannot see the channel or conversation' },
+        },
+        callerKey: ({ caller }) => caller.userId,
+        async handle(request, { caller, channelId }) {
+          const { body, received } = request;
+          const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
+          const image = { filename: body.filename, channelId, content, thumbnail };
+          const result = await files.upload(caller, image, contextWithQuota(caller, request));
+          if (isRejection(result)) return result;
+          return { body: { success: true, filename: result.body.filename }, position: result.position };
+        },
+      }),
+      route({
+        ...common,
+        method: 'GET',
+        path: `${path}/:filename`,
+        summary: summaries.download,
+        query: imageQuery,
+        answers: {
+          200: { description: 'The content; of the thumbnail if it is requested and exists', type: 'image/*' },
+          206: PARTIAL,
+          304: NOT_MODIFIED,
+          404: NO_IMAGE,
+          416: BAD_RANGE,
+        },
+        async handle(request, { caller, channelId }) {
+          const image = await files.image(caller, channelId, request.params.filename!, request.ifPosition);
+          if (isRejection(image)) return image;
+          return send(request, caller, 'inline', await files.download(image, request.query.size === 'thumb'));
+        },
+      }),
+    ];
   }
 
   return [

@@ -1,6 +1,7 @@
 /** JSON Schemas of channels, messages, threads and conversations. */
 import { object } from '../../../domain/shared/index.js';
 import { listLimit } from '../server/validate.js';
+import type { ChatQuotas } from './quotas.js';
 import { flag, id, text, time } from './schemas.js';
 
 /** Maximum bytes of the JSON of a message, with all characters escaped. */
@@ -62,6 +63,9 @@ export const messageInput = object({}, { content, ...attachmentFields, quotedMes
 export const BAD_EDIT = {
   description: 'No field is given, the message would be empty, or an attachment or the quoted message does not exist',
 };
+/** Members of routes that post or edit. */
+export const writing = ({ messages }: Pick<ChatQuotas, 'messages'>) =>
+  ({ body: messageInput, bodyLimit: MESSAGE_LIMIT, quota: messages }) as const;
 export const reactionBody = object({
   reaction: { type: 'string', minLength: 1, maxLength: 32, pattern: '\\S' },
 });

@@ -47,58 +47,56 @@ export function oauthRoutes(oauth: OAuth, attempts: RateLimit, appUrl: () => str
     return { status: 302, headers: { Location: url.href } };
   }
 
-  const list = route({
-    method: 'GET',
-    path: OAUTH_ROUTES.oauthProviders,
-    summary: 'The OAuth providers',
-    answers: { 200: { description: 'Providers', schema: schemas.providers } },
-    handle: () => ({ status: 200, body: { providers, count: providers.length } }),
-  });
-
-  const authorize = route({
-    method: 'GET',
-    path: OAUTH_ROUTES.oauthStart,
-    summary: 'Redirect to the authorization page of a provider',
-    answers: {
-      302: { description: 'Redirect with a state that is valid once, for ten minutes, from the same address' },
-      404: NO_PROVIDER,
-      429: { description: 'Too many attempts from this network' },
-    },
-    async handle(request) {
-      const provider = oauth.findProvider(request.params.providerId);
-      if (!provider) return noProvider;
-      const retryAfterMs = await attempts.spend(request.address);
-      if (retryAfterMs !== undefined) return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
-      return { status: 302, headers: { Location: await oauth.authorizationUrl(provider, fromOf(request)) } };
-    },
-  });
-
-  const callback = route({
-    method: 'GET',
-    path: OAUTH_ROUTES.oauthCallback,
-    summary: 'Callback of a provider',
-    description:
-      'Leads to the application with `access_token`, `refresh_token` and `expires_in` (seconds), or with `oauth_error`: ' +
-      `${OAUTH_FAILURES.map((each) => `\`${each}\``).join(', ')}.`,
-    query: {
-      type: 'object',
-      properties: { code: callbackParameter, state: callbackParameter, error: callbackParameter },
-    },
-    answers: { 302: { description: 'Redirect to the application' }, 404: NO_PROVIDER },
-    async handle(request) {
-      const provider = oauth.findProvider(request.params.providerId);
-      if (!provider) return noProvider;
-      const query = parseCallback(request.query);
-      const context = anonymousContext(request, query.state);
-      const result = await oauth.completeSignIn(provider, query, fromOf(request), context);
-      if (!('failure' in result)) {
-        const { accessToken, refreshToken, exp } = result;
-        return redirectToApp({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });
-      }
-      const exceedsLimit = result.isForged && (await attempts.spend(request.address)) !== undefined;
-      return redirectToApp({ oauth_error: exceedsLimit ? 'rate_limit_exceeded' : result.failure });
-    },
-  });
-
-  return [list, authorize, callback];
+  return [
+    route({
+      method: 'GET',
+      path: OAUTH_ROUTES.oauthProviders,
+      summary: 'The OAuth providers',
+      answers: { 200: { description: 'Providers', schema: schemas.providers } },
+      handle: () => ({ status: 200, body: { providers, count: providers.length } }),
+    }),
+    route({
+      method: 'GET',
+      path: OAUTH_ROUTES.oauthStart,
+      summary: 'Redirect to the authorization page of a provider',
+      answers: {
+        302: { description: 'Redirect with a state that is valid once, for ten minutes, from the same address' },
+        404: NO_PROVIDER,
+        429: { description: 'Too many attempts from this network' },
+      },
+      async handle(request) {
+        const provider = oauth.findProvider(request.params.providerId);
+        if (!provider) return noProvider;
+        const retryAfterMs = await attempts.spend(request.address);
+        if (retryAfterMs !== undefined) return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
+        return { status: 302, headers: { Location: await oauth.authorizationUrl(provider, fromOf(request)) } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: OAUTH_ROUTES.oauthCallback,
+      summary: 'Callback of a provider',
+      description:
+        'Leads to the application with `access_token`, `refresh_token` and `expires_in` (seconds), or with `oauth_error`: ' +
+        `${OAUTH_FAILURES.map((each) => `\`${each}\``).join(', ')}.`,
+      query: {
+        type: 'object',
+        properties: { code: callbackParameter, state: callbackParameter, error: callbackParameter },
+      },
+      answers: { 302: { description: 'Redirect to the application' }, 404: NO_PROVIDER },
+      async handle(request) {
+        const provider = oauth.findProvider(request.params.providerId);
+        if (!provider) return noProvider;
+        const query = parseCallback(request.query);
+        const context = anonymousContext(request, query.state);
+        const result = await oauth.completeSignIn(provider, query, fromOf(request), context);
+        if (!('failure' in result)) {
+          const { accessToken, refreshToken, exp } = result;
+          return redirectToApp({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });
+        }
+        const exceedsLimit = result.isForged && (await attempts.spend(request.address)) !== undefined;
+        return redirectToApp({ oauth_error: exceedsLimit ? 'rate_limit_exceeded' : result.failure });
+      },
+    }),
+  ];
 }

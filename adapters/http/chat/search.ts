@@ -2,7 +2,6 @@
 import type { Search } from '../../../application/chat/search/search-messages.js';
 import { MAX_WORDS } from '../../../domain/chat/text-search.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
-import { isProblem } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
 import { type AuthGuards, access, pageReply, reauthenticate } from './auth.js';
@@ -54,7 +53,7 @@ export const searchRoutes = (guards: AuthGuards, search: Search): readonly Route
       if (isRejection(result)) return result;
       // The caller may have lost rights while waiting.
       const currentCaller = await reauthenticate({ request, guards }, result.position);
-      if (isProblem(currentCaller) || isRejection(currentCaller)) return currentCaller;
+      if (isRejection(currentCaller)) return currentCaller;
       const hasSameRole = currentCaller.isAdmin === caller.isAdmin;
       return pageReply(hasSameRole ? result : await search(currentCaller, query, request, ifPosition));
     },
