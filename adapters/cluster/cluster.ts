@@ -140,7 +140,7 @@ export async function openCluster({
 
   /** Opens a named message channel; call once per name. */
   const channel = (name: string): Cluster => ({
-    hear: (handler) => void handlers.set(name, handler),
+    onMessage: (handler) => void handlers.set(name, handler),
     nodeId,
     liveNodes: () => members.liveNodes(),
     send(to, message) {

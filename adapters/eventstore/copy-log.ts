@@ -50,7 +50,7 @@ const MAX_APPENDS = 64;
 /** An append is at most 1 MiB; one event may be as large. */
 const APPEND_BYTES = 256 * 1024;
 const APPEND_EVENTS = 500;
-/** Events between marks of the position: a subscription may read so many in vain. */
+/** Events between position marks: a subscription may read this many without a match. */
 const MARK_EVENTS = 1000;
 const REMEMBERED_STREAMS = 200_000;
 

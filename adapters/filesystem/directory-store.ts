@@ -1,8 +1,8 @@
 /**
  * File store in a local directory.
  *
- * Uploads are written to a locked directory per process, flushed, and linked to their final place. What is left
- * in the directory of a dead process was never finished, or must be settled by asking its owner.
+ * Uploads are written to a locked directory per process, flushed, and linked to their final place. Files
+ * in the directory of a dead process were never finished, or must be settled by asking their owners.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';

@@ -185,7 +185,7 @@ interface DriverConnection {
 }
 
 /**
- * Makes the driver (7.9.0) fail at once where it would wait for ever: for the drain of a socket that is destroyed. It wrote its
+ * Makes the driver (7.9.0) fail where it would wait for ever: for the drain of a destroyed socket. It wrote its
  * heartbeat to one when a network failure closed all connections together, and never connected again.
  */
 function refuseDestroyedSockets(): void {

@@ -32,7 +32,7 @@ function documentOf(stored: string): ObjectId | undefined {
 }
 
 /**
- * Copies a blob of a directory store, unless it is there already. `owner` is whom to ask whether it is in use, if it was
+ * Copies a blob of a directory store, unless it is there already. `owner` is asked whether it is in use, if it was
  * never settled.
  */
 export async function importBlob(db: Db, bucket: string, { stored, size, owner, read }: DirectoryBlob): Promise<void> {

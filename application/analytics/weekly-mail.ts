@@ -33,7 +33,7 @@ export interface WeeklyMailPorts
   readonly appUrl: () => string;
 }
 
-/** The person who asks; undefined without an address, as with the admin token. */
+/** The caller; undefined without an address, as with the admin token. */
 type Subscriber = Pick<DashboardSession, 'addressId' | 'email'> | undefined;
 
 /** Milliseconds between checks for due mails. */

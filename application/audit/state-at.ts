@@ -22,7 +22,7 @@ export interface ThingKind<State = unknown> {
   isAbout?(id: string, data: EventData): boolean;
   /** Type of the event with which the earlier events of the stream are erased. */
   readonly erasedBy?: string;
-  /** Absent: whoever may ask for this kind may see all of them. */
+  /** Absent: callers with access to this kind may see all of them. */
   isVisibleTo?(viewer: string, data: EventData): boolean;
   /** Adds an event, in plaintext unless its secret is erased. */
   evolve(state: State, event: DomainEvent): State;
@@ -63,7 +63,7 @@ export interface FoundState {
 /**
  * Returns the state of a thing at a time (Unix ms, inclusive).
  *
- * @param viewer Whose rights apply; absent for the operator, who may see everything.
+ * @param viewer User whose rights apply; absent for the operator, who may see everything.
  */
 export type FindStateAt = (thing: string, time: number, viewer?: string) => Promise<FoundState | Rejection>;
 

@@ -107,7 +107,7 @@ async function openUnchecked({ store, signer: signerOf, witnesses }: AuditPorts)
       const signers = [signer];
       const key = signer.verifier.line;
       const published = stored && publishedCheckpoint(stored, witnesses);
-      // Whoever trusts the previous key can trust this one, by a checkpoint that has both.
+      // Those who trust the previous key can trust this one: a checkpoint has both signatures.
       if (keyNumber > 1 && !(published && openCheckpoint(published, [signer.verifier])))
         signers.push(await signerOf(keyNumber - 1));
       if (head?.key !== key) {

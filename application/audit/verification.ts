@@ -121,7 +121,7 @@ export interface LogComparison {
 }
 
 export interface CompareOptions {
-  /** As the head of the store has them, which nobody signs; each must be an entry. */
+  /** Restarts in the store's head, which is not signed; each must be an entry. */
   readonly restarts: readonly Restart[];
   /** Called with the position of each event that agrees. */
   readonly onMatch?: (position: Position) => void;

@@ -1,6 +1,6 @@
 /**
  * Limiters: of the rate of actions (token buckets and sliding windows, alone, combined and by name), and of the bytes or
- * items in use, of which one caller cannot take everything; with the estimate of a value's bytes that they count.
+ * items in use, which one caller cannot exhaust; with the estimate of a value's bytes that they count.
  */
 import { LRUCache } from 'lru-cache';
 import { PersistentMap } from '../../domain/shared/index.js';

@@ -63,7 +63,7 @@ export function createClusterSignaling({ local, mesh, rooms, lastPosition, await
       roomId,
       from: from.id,
       to: to.id,
-      heard: String(lastPosition()),
+      position: String(lastPosition()),
       ...(repeats !== undefined && { repeats }),
     },
     body: json,
@@ -82,7 +82,7 @@ export function createClusterSignaling({ local, mesh, rooms, lastPosition, await
 
   // Keeps the order: waiting messages resume in order of arrival, before any later message.
   const onMessage: MessageHandler = async (node, { head, body }) => {
-    const { how, roomId = '', from = '', to = '', heard: position = '', repeats } = head;
+    const { how, roomId = '', from = '', to = '', position = '', repeats } = head;
     if (!/^\d{1,20}$/.test(position)) return false;
     if (lastPosition() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
     const route = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
@@ -90,7 +90,7 @@ export function createClusterSignaling({ local, mesh, rooms, lastPosition, await
     const message = { json: body, repeats };
     return how === 'pass' ? local.sendWithBackpressure(to, message) : local.send(to, message);
   };
-  mesh.hear(onMessage);
+  mesh.onMessage(onMessage);
 
   return {
     /** Sends immediately, in order. Recipients that leave too much unread are disconnected. */

@@ -13,7 +13,7 @@ export type MessageHandler = (from: string, message: ClusterMessage) => boolean 
 
 export interface Cluster {
   /** Registers the message handler; earlier messages have no recipient. */
-  hear(handler: MessageHandler): void;
+  onMessage(handler: MessageHandler): void;
   /** Id of this process; new at each start. */
   readonly nodeId: string;
   /** Ids of live processes, including this one. A dead process is noticed after some seconds. */

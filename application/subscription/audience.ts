@@ -61,7 +61,7 @@ export interface Delivery {
   readonly except?: readonly string[];
   /** Resource of the message, if clients may lose access to it; checked by `entitled`. */
   readonly resource?: string;
-  /** Ids of what the message shows. */
+  /** Ids of the subjects that the message shows. */
   readonly shows?: readonly string[];
   /** Id of a resource, or of something shown, that the event erases: earlier messages about it are no longer delivered. */
   readonly erases?: string;

@@ -76,7 +76,7 @@ export async function createKernel(options: KernelOptions) {
     await client.dispose();
     await mongo.close();
   };
-  // An event store that does not answer now is reported by whatever needs it.
+  // Callers that need the event store report that it does not answer.
   await positions().catch(async (error) => {
     if (!(error instanceof UnfinishedMigrationError)) return;
     await close();

@@ -31,7 +31,7 @@ const entriesOf = (directory: string, name: RegExp): readonly string[] =>
     .filter((each) => name.test(each))
     .sort();
 
-/** Scheduled backups of a directory, oldest first, without those whose names are of a time to come: of a wrong clock. */
+/** Scheduled backups of a directory, oldest first, without names of a future time, which a wrong clock has made. */
 const backupsIn = (directory: string): readonly string[] =>
   entriesOf(directory, NAME).filter((name) => name <= backupName(Date.now()));
 

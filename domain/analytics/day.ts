@@ -3,7 +3,7 @@ import type { Hit } from './catalog.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
 import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
 
-/** Lists whose values a report can be filtered by. */
+/** Lists with values that can filter a report. */
 export const FILTERS = [
   'pages',
   'events',

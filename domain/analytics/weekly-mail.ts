@@ -54,8 +54,8 @@ export function isTimeZone(timeZone: string): boolean {
 }
 
 /**
- * Returns the Monday on which the newest mail was due: since 8:00 in the time zone, but not before the week is over in
- * UTC, by which days are counted. A zone that only another version of Node knows counts as UTC.
+ * Returns the Monday on which the newest mail was due: since 8:00 in the time zone, but not before the end of the week in
+ * UTC, as days are counted in UTC. A zone that only another version of Node knows counts as UTC.
  */
 export function dueWeek(now: number, zone: string): string {
   const timeZone = isTimeZone(zone) ? zone : 'UTC';

@@ -1,5 +1,5 @@
 /**
- * Benchmarks an empty chat, one with many stored messages and, if given, another build with as many, in alternation:
+ * Benchmarks an empty chat, one with many stored messages and, if given, another build with the same number, in alternation:
  * posting, reading, searching, starting, catching up and rebuilding.
  */
 import { spawnSync } from 'node:child_process';
@@ -78,7 +78,7 @@ const post = ({ requests }: Served, channel: string) => ({
 
 /**
  * `quick` sends a tenth of the requests. `stored`: messages in the second chat, by default 100,000 (10,000 with `quick`).
- * `beside`: the directory of another build, which gets as many messages.
+ * `beside`: the directory of another build, which gets the same number of messages.
  */
 export async function bench(
   print: (line: string) => void,

@@ -14,8 +14,8 @@ describe('confirmation before erasing', () => {
     else input.write(`${typed}\n`);
     return { input, output };
   }
-  const outcome = (asked: Promise<void>) =>
-    asked.then(
+  const outcome = (confirmation: Promise<void>) =>
+    confirmation.then(
       () => 'erases',
       (error: Error) => `${error.name}: ${error.message}`,
     );

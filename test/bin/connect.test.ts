@@ -61,10 +61,10 @@ describe('a command beside another process on its data directory', () => {
   it('shares the engines of another command; `serve` waits until that one ends, then starts its own', async () => {
     const first = await findServers(values(), silentLogger, { passing: true });
     undo.push(first.stop);
-    const said: string[] = [];
-    const info = (_: object, message: string) => said.push(message);
+    const lines: string[] = [];
+    const info = (_: object, message: string) => lines.push(message);
     const serving = findServers(values(), { ...silentLogger, info });
-    await eventually(() => said.some((line) => line.includes(`process ${process.pid}`)));
+    await eventually(() => lines.some((line) => line.includes(`process ${process.pid}`)));
     const second = await findServers(values(), silentLogger, { passing: true });
     expect(second).to.include({ kind: 'embedded, of another process', mongoUrl: first.mongoUrl });
     await undo.pop()?.();
@@ -94,9 +94,9 @@ describe('a command beside another process on its data directory', () => {
 
   it('keeps waiting while another process may still be starting engines', async () => {
     const { end, lost } = await findEngines(dataDir, process.pid);
-    let told: string | undefined;
-    const telling = lost(0).then((why) => {
-      told = why;
+    let reason: string | undefined;
+    const loss = lost(0).then((why) => {
+      reason = why;
     });
     removeRuntime(dataDir);
     // Engines found afterwards have stopped in the same moment.
@@ -105,10 +105,10 @@ describe('a command beside another process on its data directory', () => {
       other.end();
       await other.lost(0);
     }
-    expect(told).equal(undefined);
+    expect(reason).equal(undefined);
     end();
-    await telling;
-    expect(told).equal('gone');
+    await loss;
+    expect(reason).equal('gone');
   });
 
   it('names the process that holds the directory when no engines appear', async () => {

@@ -13,7 +13,7 @@ import { relayMembers, type Service } from '../../bin/node/service.js';
 import { type Decider, event } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import { type RunningNode, startNode } from '../support/node.js';
-import { connectAs, entered, left, said, type WardEvent, wardAudience } from '../support/toy-service.js';
+import { connectAs, entered, left, type WardEvent, wardAudience, wrote } from '../support/toy-service.js';
 
 const text = { type: 'string' } as const;
 const catalog = {
@@ -21,7 +21,7 @@ const catalog = {
   events: {
     Entered: event(object({ ward: text, person: text })),
     Left: event(object({ ward: text, person: text })),
-    Said: event(object({ ward: text, text })),
+    Wrote: event(object({ ward: text, text })),
     Closed: event(object({ ward: text })),
   },
 } as const;
@@ -30,7 +30,7 @@ const catalog = {
 const ward: Decider<null, readonly WardEvent[], WardEvent> = {
   initialState: null,
   decide: (events) => events,
-  evolve: { Entered: () => null, Left: () => null, Said: () => null, Closed: () => null },
+  evolve: { Entered: () => null, Left: () => null, Wrote: () => null, Closed: () => null },
 };
 
 const wards: Service<typeof catalog> = {
@@ -88,10 +88,10 @@ describe('a restarted node', () => {
 
   it('sends earlier participants the repeated state at start, and that they have left', async () => {
     const { models, close } = await connectMongo(servers.mongoUrl, database);
-    const kept = () => createSnapshots(models).read('wards', 1);
-    expect((await eventually(kept)).parts, 'of an audience that nobody has joined').to.deep.equal([]);
+    const snapshot = () => createSnapshots(models).read('wards', 1);
+    expect((await eventually(snapshot)).parts, 'of an audience that nobody has joined').to.deep.equal([]);
     await happen(entered('ann'), entered('bob'));
-    for (let n = 0; n < 6; n++) await happen(...Array.from({ length: 100 }, () => said('hm')));
+    for (let n = 0; n < 6; n++) await happen(...Array.from({ length: 100 }, () => wrote('hm')));
     const begins = async () => (await createWindows(models).read('wards'))?.from;
     await eventually(async () => ((await begins()) ?? 0n) > 0n);
     await close();
@@ -99,16 +99,16 @@ describe('a restarted node', () => {
     node = await start();
 
     const stream = new EventSource(`${node.url('wards')}/people/ann`);
-    const heard: string[] = [];
-    stream.addEventListener('message', ({ data }) => heard.push(JSON.parse(data).type));
+    const received: string[] = [];
+    stream.addEventListener('message', ({ data }) => received.push(JSON.parse(data).type));
     await new Promise((opened) => stream.addEventListener('open', opened));
-    await happen(said('hello'));
+    await happen(wrote('hello'));
     await happen(left('bob'));
     await happen(left('ann'));
-    await happen(said('to nobody'));
+    await happen(wrote('to nobody'));
     await happen(entered('ann'));
-    await eventually(() => heard.includes('Ward'));
-    expect(heard).to.deep.equal(['Said', 'Left', 'Left', 'Ward', 'Entered'].slice(0, heard.length));
+    await eventually(() => received.includes('Ward'));
+    expect(received).to.deep.equal(['Wrote', 'Left', 'Left', 'Ward', 'Entered'].slice(0, received.length));
     stream.close();
   });
 });

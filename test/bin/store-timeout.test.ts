@@ -7,9 +7,9 @@ import { createStoreRetries } from '../../bin/commands/retry-store.js';
 describe('retrying a command after store timeouts', () => {
   const silent = new UnavailableError('MongoDB did not answer within 3500 ms');
   const of = (timeoutMs: number, signal = new AbortController().signal) => {
-    const told: string[] = [];
-    const tell = ({ message }: Error) => void told.push(message);
-    return { told, retries: createStoreRetries(signal, tell, { timeoutMs, retryMs: 0 }) };
+    const notes: string[] = [];
+    const note = ({ message }: Error) => void notes.push(message);
+    return { notes, retries: createStoreRetries(signal, note, { timeoutMs, retryMs: 0 }) };
   };
   /** Outcomes of the attempts, in order. */
   const attempts = (...ends: readonly (Error | string)[]) => {
@@ -22,9 +22,9 @@ describe('retrying a command after store timeouts', () => {
   };
 
   it('prints a note, tries again and returns the result', async () => {
-    const { told, retries } = of(Number.POSITIVE_INFINITY);
+    const { notes, retries } = of(Number.POSITIVE_INFINITY);
     expect(await retries.run(attempts(silent, silent, 'done'))).to.equal('done');
-    expect(told).to.deep.equal([silent.message, silent.message]);
+    expect(notes).to.deep.equal([silent.message, silent.message]);
   });
 
   it('ends with other errors, after its limit, and on abort', async () => {
@@ -33,6 +33,6 @@ describe('retrying a command after store timeouts', () => {
     const ended = of(-1);
     expect(await rejection(ended.retries.run(attempts(silent)))).to.equal(silent);
     expect(await rejection(of(Infinity, AbortSignal.abort()).retries.run(attempts(silent)))).to.equal(silent);
-    expect(ended.told).to.deep.equal([]);
+    expect(ended.notes).to.deep.equal([]);
   });
 });

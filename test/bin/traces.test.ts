@@ -79,7 +79,7 @@ describe('traces', () => {
     for (const { traceId } of spansOf(collector)) expect(traceId).to.equal(TRACE);
   });
 
-  it('are dropped without a collector, which is said once', async () => {
+  it('are dropped without a collector, which is logged once', async () => {
     const warnings: object[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => warnings.push(fields) };
     const url = 'http://collector:hidden@127.0.0.1:9/v1/traces';

@@ -143,14 +143,14 @@ describe('annals at', function () {
     expect(await refused('2999-01-01T00:00Z', 'policy')).to.equal('annals: The time is in the future\n');
     const usage = await annals('at', 'yesterday', 'policy');
     expect([usage.code, usage.stderr]).to.deep.equal([2, usage.stderr.match(/^annals: .*It must be a time.*\n$/)?.[0]]);
-    const asked = (time: string, thing: string) =>
+    const stateUrl = (time: string, thing: string) =>
       ask(server.urls.chat!, 'GET', `/admin/at${query(time, thing)}`, { token: admin.token });
     for (const [time, thing] of [
       [now, 'site:blog'],
       ['2999-01-01T00:00:00Z', 'user:x'],
       ['yesterday', 'user:x'],
     ] as const)
-      expect((await asked(time, thing)).status, `${time} ${thing}`).to.equal(400);
+      expect((await stateUrl(time, thing)).status, `${time} ${thing}`).to.equal(400);
   });
 
   it('works without a server', async () => {

@@ -58,8 +58,8 @@ describe('chat files on disk', function () {
       thumbnail,
     });
     expect(put.status).to.equal(200);
-    const said = await world.as(admin, 'POST', at, { attachments: [file], images: [put.body.filename] });
-    expect(said.status).to.equal(200);
+    const post = await world.as(admin, 'POST', at, { attachments: [file], images: [put.body.filename] });
+    expect(post.status).to.equal(200);
     await server.stop();
     const everything = bytesIn(directory.path);
     // The sealed data is present, so that searching for plaintext is a valid check.
@@ -77,7 +77,7 @@ describe('chat files on disk', function () {
 
   it('are complete or absent after a crash: acknowledged files are readable, partial ones are removed', async () => {
     const admin = await devLogin(server.urls.chat!, EMAIL);
-    const kept: { readonly filename: string; readonly bytes: Buffer }[] = [];
+    const stored: { readonly filename: string; readonly bytes: Buffer }[] = [];
     for (let round = 0; round < 3; round++) {
       const world = worldOf(server);
       // One upload is certainly in the middle of its body; others anywhere.
@@ -92,7 +92,7 @@ describe('chat files on disk', function () {
       const uploading = Array.from({ length: 20 }, async (_, n) => {
         const bytes = pdf(200_000 + n);
         const { filename } = await uploaded(world, admin, `${round}-${n}.pdf`, bytes);
-        kept.push({ filename, bytes });
+        stored.push({ filename, bytes });
         acknowledged.push(filename);
       });
       // Some uploads are cut off.
@@ -101,14 +101,14 @@ describe('chat files on disk', function () {
       await server.stop('SIGKILL');
       await uploads;
       server = await startServer(directory.path, ['chat']);
-      for (const { filename, bytes } of kept) {
+      for (const { filename, bytes } of stored) {
         const found = await read(worldOf(server), admin, `/files/${filename}`);
         expect(found.status).to.equal(200);
         expect(found.bytes.equals(bytes)).to.equal(true);
       }
       await eventually(() => storedIn(directory.path, 'new').length === 0);
     }
-    expect(storedIn(directory.path, 'kept').length).to.be.at.least(kept.length);
+    expect(storedIn(directory.path, 'kept').length).to.be.at.least(stored.length);
   });
 
   it('are reported missing at start when their directory is lost, while everything else works', async () => {

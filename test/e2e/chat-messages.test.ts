@@ -73,16 +73,16 @@ describe('chat clients during server kills', function () {
       // The thread summary may include replies posted meanwhile.
       if (sent.answer) expect(again.body).to.deep.equal(sent.answer.body);
     }
-    const said: string[] = [];
+    const contents: string[] = [];
     for (let before = ''; ; ) {
       const { messages } = await done('GET', `/channels/${channel.id}/messages?limit=100${before}`);
-      said.unshift(...messages.map(({ content }: { content: string }) => content));
+      contents.unshift(...messages.map(({ content }: { content: string }) => content));
       if (messages.length < 100) break;
       before = `&before=${messages[0].id}`;
     }
     const wanted = (path: string) => all.filter((each) => each.path.startsWith(path)).map(({ content }) => content);
     const inChannel = ['first', ...wanted('/channels')];
-    expect(said).to.have.members(inChannel).and.have.length(inChannel.length);
+    expect(contents).to.have.members(inChannel).and.have.length(inChannel.length);
     const { replies } = await done('GET', `/messages/${message.id}/thread?limit=500`);
     const inThread = wanted('/messages');
     expect(replies).to.have.length(inThread.length);

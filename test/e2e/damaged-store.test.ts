@@ -145,11 +145,11 @@ describe('a damaged store', function () {
       bytes[at + 2]! ^= 1;
     });
     const server = await startServer(damaged, ['rooms']);
-    const told = async () => {
+    const metric = async () => {
       const text = await (await fetch(`${server.urls.operations}/metrics`)).text();
       return /^annals_damaged_events (\d+)$/m.exec(text)?.[1];
     };
-    await eventually(async () => (await told()) === '1');
+    await eventually(async () => (await metric()) === '1');
     const { checks } = (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as {
       checks: { name: string; ok: boolean; detail?: string }[];
     };

@@ -235,7 +235,7 @@ describe('OpenAPI documents', function () {
         20,
       ],
     ] as const;
-    // Stalled requests take long, hence both at once.
+    // In parallel, as stalled requests take long.
     const examining = doors.map(async ([url, credentials]) => {
       const logs = await Examined.at(url, credentials);
       await logs.stall((path) => path);

@@ -37,11 +37,11 @@ describe('shared connection capacity', function () {
 
   /** Resolves with the response head; event streams stay open, other bodies are read. */
   async function get(service: string, path: string, localAddress = '127.0.0.1'): Promise<IncomingMessage> {
-    const asked = request(`${server.urls[service]}${path}`, { agent, localAddress }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const sentRequest = request(`${server.urls[service]}${path}`, { agent, localAddress }).end();
+    const [response] = (await once(sentRequest, 'response')) as [IncomingMessage];
     // The server may close the connection at the end.
     response.on('error', () => {}).resume();
-    if (response.statusCode === 200) streams.push(asked);
+    if (response.statusCode === 200) streams.push(sentRequest);
     return response;
   }
 
@@ -78,12 +78,12 @@ describe('shared connection capacity', function () {
   });
 
   it('counts all clients behind an untrusted proxy as one, and logs it', async () => {
-    const said = () => server.lines.filter((line) => line.includes('server.trustedProxies')).length;
-    expect(said()).to.equal(0);
+    const warnings = () => server.lines.filter((line) => line.includes('server.trustedProxies')).length;
+    expect(warnings()).to.equal(0);
     for (const forwarded of ['192.0.2.1', '192.0.2.2'])
       await fetch(`${server.urls.rooms}/health`, { headers: { 'X-Forwarded-For': forwarded } });
-    await eventually(() => said() > 0);
-    expect(said()).to.equal(1);
+    await eventually(() => warnings() > 0);
+    expect(warnings()).to.equal(1);
   });
 
   it('reports usage and limits in metrics', async () => {

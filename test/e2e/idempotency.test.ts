@@ -16,7 +16,7 @@ async function whenAvailable<Answer extends { readonly status: number }>(send: (
   }
 }
 
-interface Asked {
+interface RepeatedRequest {
   readonly path: string;
   readonly token?: string;
   /** The second body; differs from the first in rounds with two bodies. */
@@ -83,7 +83,7 @@ describe('an Idempotency-Key across nodes', function () {
 
   /** The request, and how often its effect may be in the room afterwards. */
   const kinds: {
-    readonly [what: string]: () => Promise<Asked & { count?: (seen: string) => Promise<number> }>;
+    readonly [what: string]: () => Promise<RepeatedRequest & { count?: (seen: string) => Promise<number> }>;
   } = {
     create: async () => ({ path: '/rooms', bodies: [await person('Ada'), await person('Eve')] }),
     async invite() {

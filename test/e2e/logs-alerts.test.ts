@@ -203,7 +203,7 @@ describe('the log service', function () {
       });
       await logs(['import', '-'], lines(19, { level: 'error', message: 'declined' }));
       await logs(['import', '-'], lines(1, { level: 60, msg: 'out of memory' }), PRODUCER);
-      await receiver.came(1);
+      await receiver.waitForRequests(1);
       await server.stop('SIGKILL');
       receiver.respond = answer(500, 500, 200);
       await restart();

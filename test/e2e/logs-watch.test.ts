@@ -113,12 +113,12 @@ describe('a watched directory', () => {
   });
 
   it('is reported once while missing, and read when it appears', async () => {
-    const told = () => server.lines.filter((line) => line.includes('cannot be read') && line.includes(later));
-    await eventually(() => told().length > 0);
+    const warnings = () => server.lines.filter((line) => line.includes('cannot be read') && line.includes(later));
+    await eventually(() => warnings().length > 0);
     mkdirSync(later);
     writeFileSync(join(later, 'later.ndjson'), lines(0, 2));
     await settles('later', range(0, 2));
-    expect(told()).to.have.length(1);
+    expect(warnings()).to.have.length(1);
     expect(server.lines.filter((line) => line.includes('is readable again'))).to.have.length(1);
   });
 

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { come, type Person } from '../support/meeting-client.js';
+import { enterRoom, type Person } from '../support/meeting-client.js';
 import { bytesIn, run, type Server, shownIn, startServer } from '../support/server-process.js';
 
 const FLAGS = ['meeting', '--server-trusted-proxies', '127.0.0.1', '--meeting-return-seconds', '20'];
@@ -26,7 +26,7 @@ describe('a meeting on a machine that is killed', function () {
   };
   const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
   const comes = (name: string, more: object, address: string) =>
-    come(server.urls.meeting!, 'KILL01', name, more, address);
+    enterRoom(server.urls.meeting!, 'KILL01', name, more, address);
   const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
 
   it('continues in the same state', async () => {

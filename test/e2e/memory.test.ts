@@ -83,8 +83,8 @@ describe('server memory', function () {
     const { body } = await call<Entered>(base, 'POST', '/rooms', { body: { signingPublicKey } });
     const path = `/rooms/${body.roomId}`;
     const token = body.sessionToken;
-    const said = { chainId: 'a', chainKeyNonce: 'a', chainKeyCiphertext: 'a', nonce: 'a', signature: 'a' };
-    const envelope = { keyVersion: 1, messageIndex: 0, ciphertext: 'a', ...said };
+    const unsent = { chainId: 'a', chainKeyNonce: 'a', chainKeyCiphertext: 'a', nonce: 'a', signature: 'a' };
+    const envelope = { keyVersion: 1, messageIndex: 0, ciphertext: 'a', ...unsent };
     await call(base, 'POST', `${path}/messages`, { token, body: envelope });
     const held = async () => (await gauges('annals_cache_bytes')).get('rooms.shown');
     // Cached as soon as the rows include everything.
@@ -99,16 +99,16 @@ describe('server memory', function () {
   it('is reported for each engine without its memory-mapped store', async function () {
     if (process.platform !== 'linux') return this.skip();
     const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
-    const told = async (engine: string) =>
+    const reported = async (engine: string) =>
       Number(new RegExp(`^annals_engine_memory_bytes\\{engine="${engine}"\\} (\\d+)$`, 'm').exec(await metrics())?.[1]);
     for (const engine of ['eventstore', 'mongo']) {
       const status = readFileSync(`/proc/${server.pids[engine]}/status`, 'utf8');
       const all = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;
-      expect(await told(engine), engine).to.be.within(all / 10, all);
+      expect(await reported(engine), engine).to.be.within(all / 10, all);
     }
     const { mongo } = server.pids;
     process.kill(mongo!, 'SIGKILL');
     await eventually(() => server.pids.mongo !== mongo);
-    expect(await told('mongo')).to.be.greaterThan(0);
+    expect(await reported('mongo')).to.be.greaterThan(0);
   });
 });

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { pdf, read, uploaded } from '../support/chat-scenario.js';
 import { ask, devLogin, EventStream, type Member } from '../support/http-spec.js';
 import { logClient } from '../support/log-client.js';
-import { come } from '../support/meeting-client.js';
+import { enterRoom } from '../support/meeting-client.js';
 import { call, createRoom, type RoomClient, settledState } from '../support/room-client.js';
 import { type Ended, run, type Server, start, startServer } from '../support/server-process.js';
 import { answer, type Receiver, startReceiver } from '../support/webhook-receiver.js';
@@ -130,7 +130,7 @@ describe('annals migrate', function () {
     const burned = await createRoom(server.urls.rooms!, 'Bob');
     await burned.post('gone');
     await burned.burn();
-    const person = await come(server.urls.meeting!, 'MOVE01', 'Ada', { isHost: true }, '203.0.113.1');
+    const person = await enterRoom(server.urls.meeting!, 'MOVE01', 'Ada', { isHost: true }, '203.0.113.1');
     for (let n = 0; n < 5; n++) person.send('chat', { text: `${n}` });
     await person.answered();
     person.socket.close();
@@ -149,16 +149,16 @@ describe('annals migrate', function () {
       body: JSON.stringify(policy),
     });
     for (let n = 0; n < 25; n++) await logs.ingest([{ level: 'error', message: `declined ${n}` }]);
-    await receiver.came(1);
+    await receiver.waitForRequests(1);
     const lane = async (each: number) => {
       for (let n = each; n < BATCHES; n += 20) await logs.ingest([{ message: `batch ${n}` }]);
     };
     await Promise.all(Array.from({ length: 20 }, (_, each) => lane(each)));
-    const told = await stream();
+    const summary = await stream();
     await post({ content: 'the last one that the stream gets' });
-    await told.received(1, 'NEW_MESSAGE');
-    message.cursor = told.ids.at(-1)!;
-    told.close();
+    await summary.received(1, 'NEW_MESSAGE');
+    message.cursor = summary.ids.at(-1)!;
+    summary.close();
     await post({ content: 'missed' });
   }
 
@@ -254,7 +254,7 @@ describe('annals migrate', function () {
       ['NEW_MESSAGE', 'after the migration'],
     ]);
     resumed.close();
-    await receiver.came(attempts + 1);
+    await receiver.waitForRequests(attempts + 1);
     expect(new Set(receiver.received.map((each) => each.headers['x-annals-delivery'])).size).to.equal(1);
     const { roomId, sessionToken: token } = room;
     const posting = { body: await room.seal('after'), token };

@@ -34,9 +34,9 @@ describe('the program', function () {
 
   it('serves acknowledged data after a kill, without burned rooms', async () => {
     const first = await start();
-    const kept = await createRoom(first.urls.rooms ?? '', 'Ada');
+    const openRoom = await createRoom(first.urls.rooms ?? '', 'Ada');
     const burned = await createRoom(first.urls.rooms ?? '', 'Bob');
-    const { id } = await kept.post('Still here?');
+    const { id } = await openRoom.post('Still here?');
     const burn = await call(first.urls.rooms ?? '', 'POST', `/rooms/${burned.roomId}/burn`, {
       token: burned.sessionToken,
     });
@@ -44,8 +44,8 @@ describe('the program', function () {
     await first.stop('SIGKILL');
 
     const second = await start();
-    const read = (room: typeof kept) => settledState(second, room);
-    expect((await read(kept)).body.messages.map((message) => message.id)).to.deep.equal([id]);
+    const read = (room: typeof openRoom) => settledState(second, room);
+    expect((await read(openRoom)).body.messages.map((message) => message.id)).to.deep.equal([id]);
     expect((await read(burned)).status).to.equal(404);
     expect(await second.stop()).to.equal(0);
   });
@@ -113,12 +113,12 @@ describe('the program', function () {
         spawn(process.execPath, [ANNALS, command, ...services, '--data-dir', fresh.path, ...FREE_PORTS]),
       );
       const pids: number[] = [];
-      let told = false;
+      let isSignaled = false;
       createInterface({ input: child.stdout }).on('line', (line) => {
         const { msg, engine, pid } = JSON.parse(line);
         if (engine && pid) pids.push(pid);
-        if (told || !msg.startsWith(moment)) return;
-        told = true;
+        if (isSignaled || !msg.startsWith(moment)) return;
+        isSignaled = true;
         child.kill('SIGTERM');
       });
       const [code] = await once(child, 'exit');
@@ -156,8 +156,8 @@ describe('the program', function () {
 
     const again = await start();
     const { body } = await settledState(again, ada);
-    const told = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.id] : []));
-    expect(told).to.have.length.greaterThan(0);
-    expect(body.messages.map(({ id }) => id)).to.include.members(told);
+    const acknowledged = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.id] : []));
+    expect(acknowledged).to.have.length.greaterThan(0);
+    expect(body.messages.map(({ id }) => id)).to.include.members(acknowledged);
   });
 });

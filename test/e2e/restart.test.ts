@@ -140,9 +140,9 @@ describe('after a start', function () {
     expect((await ready()).checks.find(({ name }) => name === 'sealed events')?.detail).to.match(/^1 /);
     const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
     expect(metrics).to.match(/^annals_unopened_total 1$/m);
-    const told = server.lines.filter((line) => line.includes('cannot be decrypted'));
-    expect(told).to.have.length(1);
-    expect(told[0]).to.include(`rooms.room-${roomId}`);
+    const warnings = server.lines.filter((line) => line.includes('cannot be decrypted'));
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include(`rooms.room-${roomId}`);
     const { id } = await ada.post('All the same');
     const { status, body } = await state(ada);
     expect([status, body.messages.map((each) => each.id)]).to.deep.equal([200, [id]]);
@@ -166,8 +166,8 @@ describe('after a start', function () {
     await damage(bob, { wrapped: new Binary(randomBytes(60)) });
     await serve();
     await isReady();
-    const told = server.lines.filter((line) => line.includes('cannot be decrypted'));
-    for (const { roomId } of [ada, bob]) expect(told.join()).to.include(`rooms.room-${roomId}`);
+    const warnings = server.lines.filter((line) => line.includes('cannot be decrypted'));
+    for (const { roomId } of [ada, bob]) expect(warnings.join()).to.include(`rooms.room-${roomId}`);
     const { id } = await eve.post('All the same');
     expect((await state(eve)).body.messages.map((each) => each.id)).to.include(id);
   });

@@ -71,7 +71,7 @@ describe('a log restored from a backup', function () {
 
   it('is served from then on: new posts, records and burns take effect and are visible', async () => {
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
-    const kept = await envelope(ada, 'before the backup');
+    const backedUp = await envelope(ada, 'before the backup');
     await logs().ingest([{ message: 'before' }]);
     await backUp();
     for (let n = 0; n < 20; n++) await envelope(ada, `after the backup ${n}`);
@@ -88,11 +88,11 @@ describe('a log restored from a backup', function () {
     server = await startServer(dataDir, ['rooms', 'logs']);
     expect(server.lines.filter((line) => line.includes('ahead of the log'))).to.have.length(2);
     const first = await state(ada);
-    expect(first.body.messages.map(({ id }) => id)).to.deep.equal([kept]);
+    expect(first.body.messages.map(({ id }) => id)).to.deep.equal([backedUp]);
     const posted = await envelope(ada, 'after the restoration');
     const { body, headers } = await state(ada);
     expect(headers.get('consistency')).to.equal(null);
-    expect(body.messages.map(({ id }) => id)).to.deep.equal([kept, posted]);
+    expect(body.messages.map(({ id }) => id)).to.deep.equal([backedUp, posted]);
     await logs().ingest([{ message: 'returned' }]);
     expect(await found('returned')).to.deep.equal([1, null]);
     expect(await found('lost')).to.deep.equal([0, null]);

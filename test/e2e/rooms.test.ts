@@ -104,7 +104,7 @@ describe('an encrypted room', () => {
     }
     const envelope = await bob.seal('too late');
     const path = `/rooms/${ada.roomId}`;
-    const asked = [
+    const pending = [
       when('GET', `${path}/state`, as(bob)),
       when('POST', `${path}/messages`, as(bob, { body: envelope })),
       when('POST', `${path}/invites`, as(bob, { body: { inviteToken: text(random(16)) } })),
@@ -112,7 +112,7 @@ describe('an encrypted room', () => {
       when('DELETE', path, as(bob)),
       when('GET', `${path}/events`, as(bob)),
     ];
-    for (const each of asked) await each.thenRefused(404, { error: /^Room not found$/, code: 'ROOM_NOT_FOUND' });
+    for (const each of pending) await each.thenRefused(404, { error: /^Room not found$/, code: 'ROOM_NOT_FOUND' });
     const late = await joinRoom(base, invitation, 'Late').catch((error: unknown) => error);
     expect(late).to.include({ status: 404, code: 'ROOM_NOT_FOUND' });
   });

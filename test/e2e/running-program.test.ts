@@ -152,24 +152,24 @@ describe('the running program', function () {
   });
 
   it('prints addresses, engines, data directory and sign-in at start', async () => {
-    const told = (server: Server, of: object) =>
+    const entryOf = (server: Server, of: object) =>
       server.lines
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line))
         .find((line) => Object.entries(of).every(([name, value]) => line[name] === value));
     for (const service of ['logs', 'rooms', 'analytics', 'operations']) {
-      const { url, signIn } = told(first, { service });
+      const { url, signIn } = entryOf(first, { service });
       expect(url, service).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(signIn, service).to.be.a('string').and.not.equal('');
     }
-    expect(told(first, { service: 'logs' }).signIn).to.match(/^anyone /);
-    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* generated admin token.*: \S{43}$/);
-    expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
+    expect(entryOf(first, { service: 'logs' }).signIn).to.match(/^anyone /);
+    expect(entryOf(first, { service: 'analytics' }).signIn).to.match(/dashboard.* generated admin token.*: \S{43}$/);
+    expect(entryOf(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
 
-    expect(told(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
-    expect(told(guest, { service: 'operations' }).signIn).to.include('operations.token');
+    expect(entryOf(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
+    expect(entryOf(guest, { service: 'operations' }).signIn).to.include('operations.token');
     expect(guest.lines.join('')).to.match(/email\.host is not: sign-in links cannot be sent/);
-    const ready = told(guest, { msg: 'ready' });
+    const ready = entryOf(guest, { msg: 'ready' });
     expect(new URL(ready.eventStore).host).to.equal(new URL(urls.ANNALS_EVENT_STORE_URL).host);
     expect(new URL(ready.mongo).host).to.equal(new URL(urls.ANNALS_MONGO_URL).host);
     const printed = guest.lines.join('');

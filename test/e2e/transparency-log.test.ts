@@ -112,12 +112,12 @@ describe('the transparency log', function () {
     const stranger = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
     expect(failed(await audit(`verify --offline ${exported} --key ${stranger}`, away))).to.include('not signed');
     const bundle = join(exported, 'tile/entries/001');
-    const kept = readFileSync(bundle);
-    const changed = Buffer.from(kept);
+    const bundleText = readFileSync(bundle);
+    const changed = Buffer.from(bundleText);
     changed[changed.indexOf('"revision":"') + '"revision":"'.length]! ^= 1;
     writeFileSync(bundle, changed);
     expect(failed(await offline())).to.match(/does not have the hash in tile\/0\/001 \(entry \d+, position \d+\)/);
-    writeFileSync(bundle, kept);
+    writeFileSync(bundle, bundleText);
   });
 
   it('names an event that was changed in the store', async () => {
@@ -141,15 +141,15 @@ describe('the transparency log', function () {
   });
 
   it('finds a log that was cut and written anew, until that is recorded', async () => {
-    const [store, kept] = [join(dataDir, 'eventstore'), place('kept')];
-    cpSync(store, kept, { recursive: true });
+    const [store, bundleText] = [join(dataDir, 'eventstore'), place('kept')];
+    cpSync(store, bundleText, { recursive: true });
     server = await startServer(dataDir, SERVED);
     const lost = await createRoom(server.urls.rooms ?? '', 'Bob');
     await lost.post('lost');
     expect(await server.stop()).to.equal(0);
     succeeded(await audit('head'));
     rmSync(store, { recursive: true });
-    cpSync(kept, store, { recursive: true });
+    cpSync(bundleText, store, { recursive: true });
     expect((await audit('verify')).stderr).to.match(/an event is missing from rooms\./);
     server = await startServer(dataDir, SERVED);
     for (let n = 0; n < 10; n++) await createRoom(server.urls.rooms ?? '', 'Cid');

@@ -82,12 +82,12 @@ describe('a store file in use', function () {
   });
 
   it('replaced for a while: later writes are accepted', async () => {
-    const [kept, other] = [`${dataDir}-moved`, `${dataDir}-other`];
-    renameSync(dataDir, kept);
+    const [moved, other] = [`${dataDir}-moved`, `${dataDir}-other`];
+    renameSync(dataDir, moved);
     await (await startAll(dataDir)).stop();
     expect(await stores.write()).to.deep.equal(REFUSED);
     renameSync(dataDir, other);
-    renameSync(kept, dataDir);
+    renameSync(moved, dataDir);
     expect(await stores.write()).to.deep.equal(TAKEN);
   });
 });
@@ -119,12 +119,12 @@ describe('an engine that crashes', function () {
     const file = join(directory.path, 'data.mdb');
     writeFileSync(file, 'pages');
     let [now, looks] = [0, 0];
-    const kept = watchStoreFile(file, { readerCheck: () => ++looks }, () => now);
+    const sameFile = watchStoreFile(file, { readerCheck: () => ++looks }, () => now);
     try {
-      for (now of [5000, 9999, 10_000, 15_000, 19_999, 20_000]) kept.check();
+      for (now of [5000, 9999, 10_000, 15_000, 19_999, 20_000]) sameFile.check();
       expect(looks).to.equal(2);
     } finally {
-      kept.close();
+      sameFile.close();
       directory.remove();
     }
   });

@@ -16,8 +16,8 @@ import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { freePort } from '../support/server-process.js';
 
-/** A process that sends all these messages at once. */
-function saying(child: ChildProcess, ...messages: readonly ChildMessage[]): void {
+/** Emits messages of a child process. */
+function emitMessages(child: ChildProcess, ...messages: readonly ChildMessage[]): void {
   for (const message of messages) child.emit('message', message);
 }
 
@@ -27,21 +27,21 @@ describe('a starting engine', () => {
   it('counts as started even if it reports damage in the same moment', async () => {
     const child = new ChildProcess();
     const started = waitUntilReady(child, 'eventstore', '/data', silentLogger);
-    saying(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
+    emitMessages(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
     expect(await started).to.deep.equal(up);
   });
 
   it('is reported repeatedly until it has started', async () => {
     const child = new ChildProcess();
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    let told = 0;
+    let reports = 0;
     const warn = ({ engine }: { engine?: string }) => {
-      if (engine === 'mongo') told++;
+      if (engine === 'mongo') reports++;
     };
     const started = waitUntilReady(child, 'mongo', '/data', { warn }, 1);
-    await eventually(() => told >= 3);
+    await eventually(() => reports >= 3);
     const running = timers();
-    saying(child, { ready: up });
+    emitMessages(child, { ready: up });
     await started;
     expect(timers()).to.equal(running - 1);
   });
@@ -49,14 +49,14 @@ describe('a starting engine', () => {
   it('has failed once its process has exited', async () => {
     const child = new ChildProcess();
     const started = waitUntilReady(child, 'eventstore', '/data', silentLogger).catch((error: Error) => error);
-    saying(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
+    emitMessages(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
     child.emit('exit', 1, null);
     expect(await started).to.have.property('name', 'StoreDamaged');
     expect(await started).to.match(/eventstore engine did not start: the store is cut short/);
   });
 });
 
-/** The outcome of trying to listen on its port, released at once. */
+/** Tries to listen on a port and releases it; resolves to `taken` or the error code. */
 async function takePort(port: number): Promise<string> {
   const server = createServer((stranger) => stranger.destroy()).listen(port, '127.0.0.1');
   const outcome = await Promise.race([

@@ -54,14 +54,14 @@ describe('a connection that dies during a request', function () {
     return { status: answer.status, headers: answer.headers, body: await answer.text() };
   };
 
-  async function refused(asked: Promise<{ status: number; headers: Headers; body: unknown }>) {
-    const { status, headers, body } = await asked;
+  async function refused(request: Promise<{ status: number; headers: Headers; body: unknown }>) {
+    const { status, headers, body } = await request;
     expect(status, JSON.stringify(body)).to.equal(503);
     expect(Number(headers.get('retry-after'))).to.be.at.least(1);
   }
 
   describe('to MongoDB', () => {
-    for (const [what, mark, asked] of [
+    for (const [what, mark, request] of [
       ['a create', 'findAndModify', create],
       ['a read of the state', 'rooms_state', () => inRoom('GET', '/state')],
       ['a query of records', 'blocks', () => ask('GET', '/api/logs?q=nothing')],
@@ -71,10 +71,10 @@ describe('a connection that dies during a request', function () {
       it(`answers 503 for ${what}`, async () => {
         const before = models.cuts();
         models.cutAfter(mark);
-        await refused(asked());
+        await refused(request());
         expect(models.cuts()).to.be.greaterThan(before);
         models.cutAfter();
-        await eventually(async () => (await asked()).status < 300);
+        await eventually(async () => (await request()).status < 300);
       });
     }
 

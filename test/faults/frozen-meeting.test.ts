@@ -1,8 +1,8 @@
-/** Meetings whose log is frozen (SIGSTOP) and thawed: clients are told in time to retry, and no participant is left over. */
+/** Meetings whose log is frozen (SIGSTOP) and thawed: clients get a retry time before their deadline, and no ghost participant stays. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { come, joinedIn, open, peopleAt } from '../support/meeting-client.js';
+import { enterRoom, joinedIn, open, peopleAt } from '../support/meeting-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 
 describe('a meeting whose log is frozen', function () {
@@ -20,8 +20,8 @@ describe('a meeting whose log is frozen', function () {
 
   it('tells all clients to retry, and keeps no participant whose join took too long', async () => {
     const base = server.urls.meeting!;
-    const people = [await come(base, 'FREEZE', 'Ada', { isHost: true })];
-    for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await come(base, 'FREEZE', name));
+    const people = [await enterRoom(base, 'FREEZE', 'Ada', { isHost: true })];
+    for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await enterRoom(base, 'FREEZE', name));
     const eve = await open(base);
     await Promise.all(people.map((each) => each.answered()));
     process.kill(server.pids.eventstore!, 'SIGSTOP');
@@ -35,7 +35,7 @@ describe('a meeting whose log is frozen', function () {
     }
     process.kill(server.pids.eventstore!, 'SIGCONT');
     await eventually(async () => (await peopleAt(base)) === 0);
-    const fay = await come(base, 'FREEZE', 'Fay', { isHost: true });
+    const fay = await enterRoom(base, 'FREEZE', 'Fay', { isHost: true });
     expect(fay.news()).to.deep.equal([joinedIn('FREEZE', fay, 'Fay', true)]);
   });
 });

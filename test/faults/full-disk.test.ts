@@ -1,4 +1,4 @@
-/** A full disk: writes are refused at once and health reports it; with space, service resumes by itself. */
+/** A full disk: writes are refused immediately and health reports it; with space, service resumes by itself. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
@@ -90,8 +90,8 @@ async function goesThroughFullDisk(server: Server, fill: () => void, empty: () =
   await room.isAllThere();
   // No process was restarted, and it was logged once.
   expect(server.enginePids).to.have.length(2);
-  for (const said of [/^event store: .* is full/m, /^event store: .* has room again/m])
-    expect(server.lines.filter((line) => said.test(line))).to.have.length(1);
+  for (const pattern of [/^event store: .* is full/m, /^event store: .* has room again/m])
+    expect(server.lines.filter((line) => pattern.test(line))).to.have.length(1);
 }
 
 (canLimit ? describe : describe.skip)('a file that may not grow', function () {

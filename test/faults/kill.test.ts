@@ -76,11 +76,16 @@ function client(server: () => Server | undefined) {
       for (const room of new Set(all.map((each) => each.room))) {
         const mine = all.filter((each) => each.room === room).map(({ body }) => body.nonce);
         const { roomId, sessionToken: token } = room;
-        const asked = await call<{ messages: readonly { nonce: string }[] }>(base(), 'GET', `/rooms/${roomId}/state`, {
-          token,
-        });
-        expect(asked.headers.get('consistency')).to.equal(null);
-        expect(asked.body.messages.map(({ nonce }) => nonce))
+        const stateAnswer = await call<{ messages: readonly { nonce: string }[] }>(
+          base(),
+          'GET',
+          `/rooms/${roomId}/state`,
+          {
+            token,
+          },
+        );
+        expect(stateAnswer.headers.get('consistency')).to.equal(null);
+        expect(stateAnswer.body.messages.map(({ nonce }) => nonce))
           .to.have.members(mine)
           .and.have.length(mine.length);
       }

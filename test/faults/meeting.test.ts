@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { come, type MeetingMessage, open, type Person, peopleAt } from '../support/meeting-client.js';
+import { enterRoom, type MeetingMessage, open, type Person, peopleAt } from '../support/meeting-client.js';
 import { bytesIn, type Server, shownIn, startServer } from '../support/server-process.js';
 import { startProxy } from '../support/tcp-proxy.js';
 
@@ -34,9 +34,9 @@ describe('meetings on two processes of one directory', function () {
   });
 
   it('relay direct messages to their target only, in order, with their sender, and store none', async () => {
-    const ada = await come(one!.urls.meeting!, 'ACROSS', 'Ada', { isHost: true });
-    const bob = await come(two!.urls.meeting!, 'ACROSS', 'Bob');
-    const cleo = await come(two!.urls.meeting!, 'ACROSS', 'Cleo');
+    const ada = await enterRoom(one!.urls.meeting!, 'ACROSS', 'Ada', { isHost: true });
+    const bob = await enterRoom(two!.urls.meeting!, 'ACROSS', 'Bob');
+    const cleo = await enterRoom(two!.urls.meeting!, 'ACROSS', 'Cleo');
     for (const each of [ada, bob]) await each.waitFor(isAbout('participant-joined', cleo.id));
     for (const each of [ada, bob, cleo]) each.news();
     const to = { targetId: bob.id };
@@ -70,11 +70,11 @@ describe('meetings on two processes of one directory', function () {
 
   it('slow down senders of large files to slow readers on another process without loss', async () => {
     const [here, there] = [one!.urls.meeting!, two!.urls.meeting!];
-    const senders = [await come(here, 'LARGE1', 'Ada', { isHost: true })];
-    for (const name of ['Abe', 'Amy', 'Ann', 'Aya']) senders.push(await come(here, 'LARGE1', name));
-    const bob = await come(there, 'LARGE1', 'Bob');
-    const eve = await come(there, 'LARGE1', 'Eve');
-    const cleo = await come(here, 'LARGE1', 'Cleo');
+    const senders = [await enterRoom(here, 'LARGE1', 'Ada', { isHost: true })];
+    for (const name of ['Abe', 'Amy', 'Ann', 'Aya']) senders.push(await enterRoom(here, 'LARGE1', name));
+    const bob = await enterRoom(there, 'LARGE1', 'Bob');
+    const eve = await enterRoom(there, 'LARGE1', 'Eve');
+    const cleo = await enterRoom(here, 'LARGE1', 'Cleo');
     for (const each of [...senders, eve]) await each.waitFor(isAbout('participant-joined', cleo.id));
     const memory = [residentOf(one!), residentOf(two!)];
     const before = await relayedBy(one!);
@@ -100,18 +100,18 @@ describe('meetings on two processes of one directory', function () {
     bob.socket.resume();
     await eventually(() => bob.inbox.filter(({ type }) => type === 'file-chunk').length === 5 * total);
     for (const { id } of senders) {
-      const came = bob.inbox.filter(({ type, participantId }) => type === 'file-chunk' && participantId === id);
-      expect(came.map(({ index }) => index)).to.deep.equal(Array.from({ length: total }, (_, index) => index));
-      expect(came.every(({ chunk: whole }) => whole === chunk)).to.equal(true);
+      const chunks = bob.inbox.filter(({ type, participantId }) => type === 'file-chunk' && participantId === id);
+      expect(chunks.map(({ index }) => index)).to.deep.equal(Array.from({ length: total }, (_, index) => index));
+      expect(chunks.every(({ chunk: whole }) => whole === chunk)).to.equal(true);
     }
     for (const [index, server] of [one!, two!].entries())
       expect(residentOf(server) - memory[index]!).to.be.below(100 * 1024 * 1024);
   });
 
   it('remove participants of a killed process from the room', async () => {
-    const ada = await come(one!.urls.meeting!, 'KILLED', 'Ada', { isHost: true });
-    const bob = await come(two!.urls.meeting!, 'KILLED', 'Bob');
-    const cleo = await come(two!.urls.meeting!, 'KILLED', 'Cleo');
+    const ada = await enterRoom(one!.urls.meeting!, 'KILLED', 'Ada', { isHost: true });
+    const bob = await enterRoom(two!.urls.meeting!, 'KILLED', 'Bob');
+    const cleo = await enterRoom(two!.urls.meeting!, 'KILLED', 'Cleo');
     await ada.waitFor(isAbout('participant-joined', cleo.id));
     await two!.stop('SIGKILL');
     await bob.closed;
@@ -163,9 +163,9 @@ describe('meetings on nodes that start and stop', function () {
   it('tell participants of a stopping node to return, with place, role, raised hand and lock kept', async () => {
     const flags = ['--meeting-return-seconds', '4'];
     const bases = [await start(0, flags), await start(1, flags)];
-    const ada = await come(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
-    const bob = await come(bases[1]!, 'ROLLED', 'Bob');
-    const cleo = await come(bases[0]!, 'ROLLED', 'Cleo');
+    const ada = await enterRoom(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
+    const bob = await enterRoom(bases[1]!, 'ROLLED', 'Bob');
+    const cleo = await enterRoom(bases[0]!, 'ROLLED', 'Cleo');
     ada.send('raise-hand');
     ada.send('room-locked');
     await bob.waitFor('room-locked');
@@ -177,7 +177,7 @@ describe('meetings on nodes that start and stop', function () {
     const back = await rejoin(bases[1]!, 'ROLLED', ada);
     expect(back.id).to.equal(ada.id);
     expect(back.inbox[0]).to.deep.include({ type: 'participant-joined', name: 'Ada', isModerator: true });
-    // Participants who do not return leave in the end, once; nobody else does.
+    // Only participants who do not return leave, once.
     await back.waitFor(isAbout('participant-left', cleo.id));
     back.send('lower-hand');
     await bob.waitFor('lower-hand');
@@ -200,8 +200,8 @@ describe('meetings on nodes that start and stop', function () {
 
   it('release senders to a frozen node; its participants leave, and return when it resumes', async () => {
     const bases = [await start(0, SOON), await start(1, SOON)];
-    const ada = await come(bases[0]!, 'FROZEN', 'Ada', { isHost: true });
-    const bob = await come(bases[1]!, 'FROZEN', 'Bob');
+    const ada = await enterRoom(bases[0]!, 'FROZEN', 'Ada', { isHost: true });
+    const bob = await enterRoom(bases[1]!, 'FROZEN', 'Bob');
     await ada.waitFor(isAbout('participant-joined', bob.id));
     const chunk = { targetId: bob.id, transferId: 't', chunk: BYTES, total: 10 };
     ada.send('file-chunk', { ...chunk, index: 0 });
@@ -213,7 +213,7 @@ describe('meetings on nodes that start and stop', function () {
     running[1]!.child.kill('SIGCONT');
     expect((await bob.closed).code).to.equal(1012);
     expect(await peopleAt(bases[1]!)).to.equal(1);
-    const back = await come(bases[1]!, 'FROZEN', 'Bob');
+    const back = await enterRoom(bases[1]!, 'FROZEN', 'Bob');
     await ada.waitFor(isAbout('participant-joined', back.id));
     ada.send('offer', { targetId: back.id, sdp: SDP });
     await back.waitFor('offer');
@@ -225,8 +225,8 @@ describe('meetings on nodes that start and stop', function () {
 
   it('mark participants of a frozen node as lost, and as present when it resumes in time', async () => {
     const bases = [await start(0), await start(1)];
-    const ada = await come(bases[0]!, 'THAWED', 'Ada', { isHost: true });
-    const bob = await come(bases[1]!, 'THAWED', 'Bob');
+    const ada = await enterRoom(bases[0]!, 'THAWED', 'Ada', { isHost: true });
+    const bob = await enterRoom(bases[1]!, 'THAWED', 'Bob');
     await ada.waitFor(isAbout('participant-joined', bob.id));
     const shown = (connection: string) => ada.waitFor((each) => each.connection === connection);
     running[1]!.child.kill('SIGSTOP');
@@ -242,8 +242,8 @@ describe('meetings on nodes that start and stop', function () {
     const proxy = await startProxy(engines.eventStoreUrl);
     try {
       const bases = [await start(0), await start(1, ['--event-store-url', proxy.url])];
-      const ada = await come(bases[0]!, 'SILENT', 'Ada', { isHost: true });
-      const bob = await come(bases[1]!, 'SILENT', 'Bob');
+      const ada = await enterRoom(bases[0]!, 'SILENT', 'Ada', { isHost: true });
+      const bob = await enterRoom(bases[1]!, 'SILENT', 'Bob');
       await ada.waitFor(isAbout('participant-joined', bob.id));
       const cleo = await open(bases[1]!);
       proxy.holdAnswers();
@@ -265,7 +265,7 @@ describe('meetings on nodes that start and stop', function () {
   it('recover at the next start who was present when the last node was killed', async () => {
     const base = await start(0, SOON);
     await running[1]!.stop('SIGKILL');
-    await come(base, 'ALONE1', 'Ada', { isHost: true });
+    await enterRoom(base, 'ALONE1', 'Ada', { isHost: true });
     expect(await peopleAt(base)).to.equal(1);
     await running[0]!.stop('SIGKILL');
     const again = await start(0, SOON);

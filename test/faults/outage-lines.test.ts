@@ -1,4 +1,4 @@
-/** Log lines of a node whose store is frozen: an outage is not reported as an error by every waiting part. */
+/** Log lines of a node with a frozen store: waiting parts do not each report the outage as an error. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';

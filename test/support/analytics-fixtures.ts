@@ -56,7 +56,7 @@ export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
   return { lists, names };
 }
 
-/** What was read of a list of a day, by name. */
+/** Counts of one list of a day, by name. */
 export function entriesOf({ lists, names }: Pick<ReportDays, 'lists' | 'names'>, day: string, list: ListName) {
   const tally = lists.get(day)?.[list];
   return tally && Array.from(tally.names, (name, index) => [names[list].all[name], tally.counts[index]]);
@@ -75,7 +75,7 @@ export const happened = fc.array(
   }),
   { minLength: 1, maxLength: 30 },
 );
-/** Goes back by so many events, as who starts from a checkpoint, and takes so many from there; anew or not. */
+/** Redelivery as from a checkpoint: `back` events back, then `take` events; `anew` opens the projection again. */
 export const deliveries = fc.array(
   fc.record({ back: fc.nat(10), take: fc.integer({ min: 1, max: 12 }), anew: fc.boolean() }),
   { maxLength: 12 },

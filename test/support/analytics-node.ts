@@ -17,17 +17,17 @@ export const SAFARI =
   'Version/18.0 Mobile/15E148 Safari/604.1';
 
 export interface AnalyticsNodes extends HttpSpec {
-  /** Where each of them listens. */
+  /** URLs of the nodes. */
   readonly bases: readonly string[];
-  /** Makes a site with an id that no other has, for `example.com`; answers its id. */
+  /** Creates a site with a new id for `example.com`; resolves to its id. */
   site(more?: object): Promise<string>;
-  /** Sends a payload, or several, from a page of `example.com`; answers the body. */
+  /** Sends a payload, or several, from a page of `example.com`; resolves to the body of the answer. */
   collect(payload: unknown, headers?: { readonly [name: string]: string }, at?: number): Promise<Verdict>;
-  /** What the log holds of the hits of a site, opened, in its order. */
+  /** Decrypted hit events of a site, in log order. */
   written(siteId: string): Promise<readonly RevealedEvent<HitsCollected>[]>;
-  /** What the service stands on, as another process would see it. */
+  /** A kernel on the same stores, as of another process. */
   readonly observer: ServiceKernel;
-  /** By which a command of the program finds the same stores. */
+  /** Flags that give a command the addresses of the same stores. */
   readonly storeFlags: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface Verdict {
 
 type Flags = { readonly [flag: string]: string };
 
-export const asAdmin = (asking: RequestOptions = {}): RequestOptions => ({ token: ADMIN, ...asking });
+export const asAdmin = (options: RequestOptions = {}): RequestOptions => ({ token: ADMIN, ...options });
 
 /** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
 export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {

@@ -1,4 +1,4 @@
-/** A real browser for pages, without a network: what it asks of other hosts fails, and is seen. */
+/** A real browser without a network: requests to other hosts fail and are recorded. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
@@ -11,7 +11,7 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** The packaged browser is for one platform; CHROMIUM is the path of another one. */
 export const hasBrowser = CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64');
 
-/** For pages that connect to each other: where there is no network they have the loopback only, and nobody resolves `.local`. */
+/** For pages that connect to each other without a network: over the loopback, without `.local` names. */
 export const CONNECTING = ['--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'];
 
 /** A camera with a moving picture and a microphone that beeps, which the page may use without asking. */
@@ -24,7 +24,7 @@ const ACTION_MS = 90_000;
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   const browser = await driver.launch({
     executablePath: CHROMIUM ?? (await chromium.executablePath()),
-    // Not the package's own arguments: some turn off what pages are protected by.
+    // Not the package's own arguments: some turn off protections of pages.
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -45,7 +45,7 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
   return browser;
 }
 
-/** What a page asks of others than its own origin, what its rules do not let it do, and what fails in it, as it comes. */
+/** Requests of a page to other origins, its CSP violations and its errors, updated as they occur. */
 export function complaintsOf(page: Page, origin: string): readonly string[] {
   const complaints: string[] = [];
   page.on('request', (request) => {
@@ -60,7 +60,7 @@ export function complaintsOf(page: Page, origin: string): readonly string[] {
   return complaints;
 }
 
-/** Nothing that axe finds keeps people out; `except` are rules that a page of others breaks. */
+/** Expects no accessibility violations found by axe, but for the rules `except`. */
 export async function accessible(page: Page, except: readonly string[] = []): Promise<void> {
   await page.evaluate(await readFile(AXE, 'utf8'));
   const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(

@@ -1,4 +1,4 @@
-/** The words for specifying a catalog: what deciders emit fits it, and every version ever written can still be read. */
+/** Spec of a catalog: events of deciders match its schemas, and every version ever written can still be read. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -13,13 +13,13 @@ const folderOf = (service: string) => join(process.cwd(), 'test/fixtures', servi
 export const golden = (service: string, name: string) =>
   JSON.parse(readFileSync(join(folderOf(service), `${name}.json`), 'utf8'));
 
-/** Tells whether data fits the schema of a version of an event. */
+/** Returns whether data matches the schema of a version of an event. */
 export const fitting =
   (events: Catalog['events']) =>
   (type: string, version: number, data: unknown): boolean =>
     ajv.validate(events[type]?.versions[version - 1]?.schema ?? false, data);
 
-/** There is a fixture for every version of every event, and each of them can still be read. */
+/** Expects a readable fixture for every version of every event. */
 export function expectGoldens({ service, events }: Catalog): void {
   const fits = fitting(events);
   const names = readdirSync(folderOf(service)).flatMap((file) =>
@@ -39,9 +39,9 @@ export interface Emitted {
   readonly catalog: Catalog;
   /** Each event of the catalog at least once, as deciders make it. */
   readonly emitted: readonly DomainEvent[];
-  /** Whose key seals what of an event is secret. */
+  /** Subject of the key that seals the secret of an event. */
   readonly subjectOf: (data: DomainEvent['data']) => string;
-  /** Those that end a key. */
+  /** Types of events that destroy a key. */
   readonly ending: readonly string[];
   /** Members that events may lack, by type. */
   readonly optional?: { readonly [type: string]: readonly string[] };
@@ -71,7 +71,7 @@ export function specifyCatalog({ catalog, emitted, subjectOf, ending, optional =
     }
   });
 
-  it('seals what is secret, and nothing else, under the key of whose it is, with fallbacks that fit', () => {
+  it('seals secrets only, under the key of their subject, with fallbacks that match the schema', () => {
     for (const { type, data } of emitted) {
       const sealing = events[type]?.sealed;
       expect(!!sealing, type).to.equal('secret' in data);

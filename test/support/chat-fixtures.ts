@@ -73,7 +73,7 @@ export const deleteWebhook = (webhookId = 'hook'): ChannelsCommand => ({
   now: NOON + 1,
 });
 
-export const saying = (content: string): MessageContent => ({ ...EMPTY_CONTENT, content });
+export const withContent = (content: string): MessageContent => ({ ...EMPTY_CONTENT, content });
 
 export const postMessage = (
   content: string,
@@ -83,7 +83,7 @@ export const postMessage = (
   messageId: 'm',
   channelId: CHANNEL,
   author: ADA,
-  body: saying(content),
+  body: withContent(content),
   now: NOON,
   ...more,
 });
@@ -92,7 +92,7 @@ export const editMessage = (content: string, by = ADA, now = NOON + 1): MessageC
   type: 'EditMessage',
   messageId: 'm',
   by,
-  body: saying(content),
+  body: withContent(content),
   now,
 });
 
@@ -141,7 +141,7 @@ export const postReply = (content: string, author = BOB, replyId = `m.${content}
   channelId: CHANNEL,
   replyId,
   author,
-  body: saying(content),
+  body: withContent(content),
   quotedMessageId: null,
   now,
 });
@@ -169,7 +169,7 @@ export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand =
 
 /**
  * Runs commands on messages and threads as the use cases do: a written reply is added to its thread, and leaves it when it
- * is deleted. What is refused changes nothing.
+ * is deleted. Rejected commands change nothing.
  */
 export function runMessages(commands: readonly (MessageCommand | ThreadCommand)[]) {
   const events: (MessageEvent | ThreadEvent)[] = [];
@@ -261,7 +261,7 @@ export const review = (missing: readonly string[], now: number): FileCommand => 
 
 const begun = (hex: string, rest = 'rest') => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.from(rest)]);
 
-/** What the shortest file of each type begins with. */
+/** The shortest valid file of each type. */
 export const SAMPLES: { readonly [extension: string]: Buffer } = {
   pdf: Buffer.from('%PDF-1.7\n'),
   txt: Buffer.from('Hello'),
@@ -283,7 +283,7 @@ export const SAMPLES: { readonly [extension: string]: Buffer } = {
   svg: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
 };
 
-/** A message without anything but its content, as pages have it. */
+/** A message with content only, as in pages. */
 export const plainMessage = (id: string, content = '') => ({
   id,
   channelId: 'c',

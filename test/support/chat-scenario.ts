@@ -27,7 +27,7 @@ export interface Chats {
   readonly urls: readonly string[];
   readonly servers: Servers;
   readonly nodes: readonly RunningNode[];
-  /** Flags by which a command of the program finds the same stores. */
+  /** Flags that give a command the addresses of the same stores. */
   readonly storeFlags: readonly string[];
   /** Starts another node of the installation. */
   more(flags?: Flags): Promise<RunningNode>;
@@ -137,7 +137,7 @@ export interface ChatWorld {
   /** Sends a request with the member's token. */
   as(who: Member | undefined, method: string, path: string, body?: unknown, more?: RequestOptions): Promise<Answered>;
   /** Like `as`; resolves with the body, and rejects unless the status is 200. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+  // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
   done(who: Member, method: string, path: string, body?: unknown, more?: RequestOptions): Promise<any>;
   stop(): Promise<void>;
 }
@@ -169,18 +169,18 @@ export async function startChat(count = 1): Promise<ChatWorld> {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
-export type Said = any;
+// biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
+export type AnyBody = any;
 
 export interface OwnChannel extends Omit<ChatWorld, 'nodes' | 'servers' | 'stop'> {
-  /** A new one for each test. */
+  /** Id of a new channel for each test. */
   readonly channel: string;
   /** Creates another channel. */
   open(): Promise<string>;
   /** Posts a message, or a text as its content; resolves with the message of the answer. */
-  post(who: Member, said: object | string, at?: string): Promise<Said>;
+  post(who: Member, input: object | string, at?: string): Promise<AnyBody>;
   /** Reads a page of messages as ada. */
-  page(query?: string): Promise<Said[]>;
+  page(query?: string): Promise<AnyBody[]>;
 }
 
 /** Starts a chat for all tests of a `describe`, with a channel for each test. */
@@ -198,15 +198,15 @@ export function useChannel(): OwnChannel {
   });
   return Object.assign(own, {
     open,
-    async post(who: Member, said: object | string, at = channel) {
-      const body = typeof said === 'string' ? { content: said } : said;
+    async post(who: Member, input: object | string, at = channel) {
+      const body = typeof input === 'string' ? { content: input } : input;
       return (await own.done(who, 'POST', `/channels/${at}/messages`, body)).message;
     },
     page: async (query = '') => (await own.done(own.ada, 'GET', `/channels/${channel}/messages${query}`)).messages,
   });
 }
 
-/** Something that begins as a PDF does, of so many bytes. */
+/** Random bytes of this length with the signature of a PDF. */
 export function pdf(length: number): Buffer {
   const bytes = randomBytes(length);
   bytes.write('%PDF-1.7\n');
@@ -238,7 +238,7 @@ export interface Attached {
 
 let count = 0;
 
-/** One that is taken. */
+/** Uploads a file that is accepted. */
 export async function uploaded(
   world: World,
   who: Member,
@@ -256,7 +256,7 @@ export interface Bytes {
   readonly bytes: Buffer;
 }
 
-/** The bytes, and what is told of them. */
+/** Downloads a file: its bytes and headers. */
 export async function read(
   { base }: Pick<ChatWorld, 'base'>,
   who: Member | undefined,

@@ -1,4 +1,4 @@
-/** The chat for specs: its events and commands, with only what a sentence is about left to say. */
+/** Events and commands of the chat for specs, with defaults for everything that a test does not give. */
 import type { Purpose, SessionSecret } from '../../domain/chat/events/sign-in.js';
 import type { Hashed, PasswordSet, SetPassword } from '../../domain/chat/password.js';
 import type { RosterCommand, RosterEvent } from '../../domain/chat/roster.js';

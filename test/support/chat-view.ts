@@ -1,10 +1,10 @@
-/** What a client of the chat knows: read once, then kept up to date with the frames of its event stream. */
+/** State of a chat client: read once, then updated with the frames of its event stream. */
 import { ask, type Frame } from './http-spec.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
 type Any = any;
 
-/** What a client knows, kept up to date with the frames it receives. */
+/** State of a client, updated with the frames it receives. */
 export interface ChatView {
   channels: Map<string, Any>;
   conversations: Map<string, Any>;

@@ -1,4 +1,4 @@
-/** Nodes that speak with each other over real sockets, and know each other by a list that the test keeps. */
+/** Cluster nodes that connect over real sockets, with a membership list of the test. */
 import { randomBytes } from 'node:crypto';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { type OpenCluster, openCluster } from '../../adapters/cluster/cluster.js';
@@ -9,29 +9,29 @@ export const KEY = randomBytes(32);
 
 export interface Node extends OpenCluster {
   readonly mesh: Cluster;
-  /** The bodies it heard, as texts. */
-  readonly heard: string[];
+  /** Bodies of received messages, as texts. */
+  readonly received: string[];
   readonly port: number;
-  /** How much of what it said was lost. */
+  /** Number of lost messages of this node. */
   lost(): number;
   connected(): number;
 }
 
 export interface NodeOptions {
-  readonly hear?: MessageHandler;
+  readonly onMessage?: MessageHandler;
   readonly key?: Buffer;
   readonly time?: FakeClock;
-  /** Where the others reach it, if not where it listens. */
+  /** Address at which the others reach it; default: where it listens. */
   readonly reached?: (port: number) => Promise<string>;
-  /** How often another one has said that it lives; all do so all the time, unless given. */
+  /** Heartbeat counter of another node; by default it always increases. */
   readonly beats?: (of: string) => number;
-  /** Told of each warning. */
+  /** Called with each warning. */
   readonly warned?: (message: string) => void;
 }
 
-export const said = (body: string, head: ClusterMessage['head'] = {}): ClusterMessage => ({ head, body });
+export const messageOf = (body: string, head: ClusterMessage['head'] = {}): ClusterMessage => ({ head, body });
 
-/** Closed after each test. */
+/** Nodes are closed after each test. */
 export function useMesh() {
   const open: Node[] = [];
   const addresses = new Map<string, string>();
@@ -45,18 +45,18 @@ export function useMesh() {
   });
 
   return {
-    /** Who is there, and where. */
+    /** Addresses of live nodes by run id. */
     addresses,
-    /** Everybody looks who is there. */
+    /** Makes all nodes read the membership list. */
     look() {
       for (const each of looks) each();
     },
     async node(
       run: string,
-      { hear, key = KEY, time = fakeClock(), reached, beats, warned }: NodeOptions = {},
+      { onMessage, key = KEY, time = fakeClock(), reached, beats, warned }: NodeOptions = {},
     ): Promise<Node> {
       let beaten = 0;
-      const heard: string[] = [];
+      const received: string[] = [];
       let [lost, connected] = [0, 0];
       const opened = await openCluster({
         run,
@@ -90,12 +90,12 @@ export function useMesh() {
         after: time.after,
       });
       const mesh = opened.channel('toy');
-      mesh.hear(async (from, each) => {
-        heard.push(each.body);
-        return (await hear?.(from, each)) ?? true;
+      mesh.onMessage(async (from, each) => {
+        received.push(each.body);
+        return (await onMessage?.(from, each)) ?? true;
       });
       const port = Number(opened.address.split(':').at(-1));
-      const node = { ...opened, mesh, heard, port, lost: () => lost, connected: () => connected };
+      const node = { ...opened, mesh, received, port, lost: () => lost, connected: () => connected };
       open.push(node);
       return node;
     },

@@ -1,4 +1,4 @@
-/** The words for specifying a decider: given these events, when this command, then these events or this refusal. */
+/** Spec of a decider: given these events, when this command, then these events or this rejection. */
 import { expect } from 'chai';
 import { type Decider, type DomainEvent, evolveOf, isRejection, type Rejection } from '../../domain/shared/decider.js';
 
@@ -19,7 +19,7 @@ export function specOf<State, Command, Event extends DomainEvent>(decider: Decid
       },
     }),
     after,
-    /** Runs commands one after the other; what was refused changes nothing. */
+    /** Runs commands one after the other; rejected ones change nothing. */
     run(commands: readonly Command[], from: readonly Event[] = []) {
       const events: Event[] = [...from];
       let state = after(from);

@@ -2,13 +2,13 @@
 
 export interface FakeClock {
   now(): number;
-  /** Runs work when so many ms have passed; returns what calls it off. */
+  /** Schedules work after `ms` milliseconds; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
-  /** Time passes, and what was to be done in it is done, in order. */
+  /** Advances the time and runs the work due in it, in order. */
   pass(ms: number): void;
-  /** Whether something is to be done when so many ms have passed. */
+  /** Whether any work is due within `ms` milliseconds. */
   isDue(ms: number): boolean;
-  /** Time passes while the process does nothing, as after a SIGSTOP: what was due is not done yet. */
+  /** Advances the time without running due work, as for a stopped process (SIGSTOP). */
   sleep(ms: number): void;
 }
 
@@ -47,7 +47,7 @@ interface FakeTimer {
   callOff(): void;
 }
 
-/** From now on `setTimeout` and `clearTimeout` go by `time`; returns what puts the real ones back. */
+/** Makes `setTimeout` and `clearTimeout` use `time`; returns a function that restores the real ones. */
 export function useFakeTimers(time: Pick<FakeClock, 'after'>): () => void {
   const { setTimeout, clearTimeout } = globalThis;
   const begin = (work: () => void, ms: number): FakeTimer => {
@@ -66,14 +66,14 @@ export function useFakeTimers(time: Pick<FakeClock, 'after'>): () => void {
   };
   Object.assign(globalThis, {
     setTimeout: begin,
-    // What began before goes by the real time still.
+    // Timers that were set before are real ones.
     clearTimeout: (timer?: FakeTimer | NodeJS.Timeout) =>
       timer && 'callOff' in timer ? timer.callOff() : clearTimeout(timer),
   });
   return () => void Object.assign(globalThis, { setTimeout, clearTimeout });
 }
 
-/** From now on `setInterval` and `clearInterval` go by `time`; returns what puts the real ones back. */
+/** Makes `setInterval` and `clearInterval` use `time`; returns a function that restores the real ones. */
 export function useFakeIntervals(time: Pick<FakeClock, 'after'>): () => void {
   const { setInterval, clearInterval } = globalThis;
   const begin = (work: () => void, ms: number) => {
@@ -96,7 +96,7 @@ export function useFakeIntervals(time: Pick<FakeClock, 'after'>): () => void {
   return () => void Object.assign(globalThis, { setInterval, clearInterval });
 }
 
-/** What is tried again in this work is tried again at once. */
+/** Runs work with random numbers of 0, so that jittered retries do not wait. */
 export async function withoutJitter<T>(work: () => Promise<T>): Promise<T> {
   const { random } = Math;
   Math.random = () => 0;
@@ -106,12 +106,12 @@ export async function withoutJitter<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export interface Rounds {
-  /** Of the round that is running. */
+  /** Number of the current round. */
   now(): number;
   stop(): void;
 }
 
-/** Counts the rounds of the event loop: work in one of them keeps everybody else waiting. */
+/** Counts rounds of the event loop: work within one round blocks everything else. */
 export function countRounds(): Rounds {
   let rounds = 0;
   let next = setImmediate(turn);

@@ -1,4 +1,4 @@
-/** HTTP requests of tests: an ordinary client, one that sends any bytes, and the words given, when and then for routes. */
+/** HTTP requests of tests: an ordinary client, one that sends any bytes, and given, when and then for routes. */
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
@@ -6,33 +6,33 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createParser } from 'eventsource-parser';
 
-/** How it is refused besides the status: members of the body, and words of the sentence that a person reads. */
+/** Expectations of a refusal besides the status: members of the body, and words of its message. */
 export interface Refused {
   readonly code?: string;
   readonly error?: string | RegExp;
 }
 
 export interface When {
-  /** Resolves with the answer, whose body has these members. */
+  /** Expects an answer with these members in its body. */
   thenAnswered(status: number, some?: object): Promise<Answered>;
-  /** Resolves with the answer: JSON with an `error` that a person can read, and nothing of what goes on inside. */
+  /** Expects JSON with a readable `error` and without internals. */
   thenRefused(status: number, how?: Refused): Promise<Answered>;
 }
 
 export interface HttpSpec {
   /** Resolves with the body of the answer, which must be a success. */
-  given(method: string, path: string, asking?: RequestOptions): Promise<Answered['body']>;
-  when(method: string, path: string, asking?: RequestOptions): When;
+  given(method: string, path: string, options?: RequestOptions): Promise<Answered['body']>;
+  when(method: string, path: string, options?: RequestOptions): When;
 }
 
-/** A stack, a stream's name, or an error of ours. */
+/** A stack trace, a stream name or the name of an error class. */
 const INSIDE = /\n\s+at |\b(chat|meeting|rooms|logs)\.[\w]+-|Error:/;
 
 export function httpSpec(base: () => string): HttpSpec {
-  const when: HttpSpec['when'] = (method, path, asking) => {
-    const what = `${method} ${path} ${JSON.stringify(asking?.body ?? '').slice(0, 200)}`;
+  const when: HttpSpec['when'] = (method, path, options) => {
+    const what = `${method} ${path} ${JSON.stringify(options?.body ?? '').slice(0, 200)}`;
     const answered = async (status: number) => {
-      const answer = await ask(base(), method, path, asking);
+      const answer = await ask(base(), method, path, options);
       expect(answer.status, `${what} answered ${JSON.stringify(answer.body)}`).to.equal(status);
       return answer;
     };
@@ -58,8 +58,8 @@ export function httpSpec(base: () => string): HttpSpec {
 
   return {
     when,
-    async given(method, path, asking) {
-      const { status, body } = await ask(base(), method, path, asking);
+    async given(method, path, options) {
+      const { status, body } = await ask(base(), method, path, options);
       expect(status, `${method} ${path} ${JSON.stringify(body)}`).to.be.within(200, 299);
       return body;
     },
@@ -69,7 +69,7 @@ export function httpSpec(base: () => string): HttpSpec {
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+  // biome-ignore lint/suspicious/noExplicitAny: server answers are checked member by member.
   readonly body: any;
 }
 
@@ -85,7 +85,7 @@ export interface Frame {
   readonly payload: any;
 }
 
-/** Asks one node. A body that is a text is sent as it is. */
+/** Sends a request; a text body is sent unchanged, any other as JSON. */
 export async function ask(
   base: string,
   method: string,
@@ -107,7 +107,7 @@ export async function ask(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Member {
   readonly id: string;
   readonly token: string;
@@ -132,7 +132,7 @@ export class EventStream {
     private readonly leave: AbortController,
   ) {}
 
-  /** Resolves once it is open and has told of it. */
+  /** Resolves when the stream has sent its greeting. */
   static async to(base: string, { token, headers = {} }: RequestOptions = {}, query = ''): Promise<EventStream> {
     const leave = new AbortController();
     const response = await fetch(`${base}/events${query}`, {
@@ -164,12 +164,12 @@ export class EventStream {
     try {
       for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
     } catch {
-      // Left.
+      // The client has closed it.
     }
     this.ended = true;
   }
 
-  /** Those of these types, once there are so many. */
+  /** Resolves to the frames of these types once there are `count` of them. */
   async received(count: number, ...types: readonly string[]): Promise<Frame[]> {
     const wanted = () => this.frames.filter(({ type }) => types.includes(type));
     return eventually(() => wanted().length >= count && wanted());
@@ -183,7 +183,7 @@ export class EventStream {
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
-  /** `host` too. */
+  /** May include `host`. */
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Buffer | string | undefined;
 }
@@ -194,11 +194,11 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Of an event stream only the head is waited for. */
+/** Sends a request; for an event stream, resolves after the headers. */
 export const send = (base: string, { method, path, headers = {}, body }: RawRequest): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(base);
-    // Node leaves it out for methods that seldom have a body, and the body would be read as the next request.
+    // Node omits it for methods that seldom have a body, and the body would be parsed as the next request.
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const sent = request({ hostname, port, method, path, headers: { ...length, ...headers } }, (response) => {
       const { statusCode: status = 0 } = response;
@@ -214,7 +214,7 @@ export const send = (base: string, { method, path, headers = {}, body }: RawRequ
     sent.end(body);
   });
 
-/** Sends bytes over a connection of their own; resolves to all that comes back until the other side ends it. */
+/** Sends bytes over a new connection; resolves to everything received until the server closes it. */
 export async function sendBytes(base: string, text: string): Promise<string> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);

@@ -1,4 +1,4 @@
-/** A client of the log service, as small as can be. */
+/** A minimal client of the log service. */
 import type { Entry, Page } from '../../application/logs/query/render-page.js';
 
 export interface Answered<Body> {
@@ -18,7 +18,7 @@ export interface LogClient {
     headers?: { readonly [name: string]: string },
   ): Promise<Answered<{ readonly accepted: number; readonly producerId: string; readonly error?: string }>>;
   page(query: string): Promise<Page>;
-  /** All entries, by as many pages as it takes. */
+  /** All entries, read page by page. */
   all(query: string, limit?: number): Promise<readonly Entry[]>;
 }
 
@@ -60,7 +60,7 @@ export function logClient(base: string): LogClient {
   };
 }
 
-/** Records as a live tail gives them, until enough have come; `id` is the cursor behind each. */
+/** Reads records of a live tail until there are enough; `id` is the cursor after each. */
 export async function tailed(
   url: string,
   enough: (entries: readonly Entry[], cursor: string | undefined) => boolean,

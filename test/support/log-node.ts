@@ -17,7 +17,7 @@ import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
 import { project, startServiceKernel } from './test-kernel.js';
 
-/** Every record that passes, in order. */
+/** All records that match the filter, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<IdentifiedRecord[]> {
   const found: IdentifiedRecord[] = [];
   const hits = search(index, { filter, order, checkpoint: yieldOnly }, Number.POSITIVE_INFINITY);
@@ -30,7 +30,7 @@ export async function foundIn(index: RecordIndex, filter: Filter, order: Order):
 
 export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 
-/** A node of the log service that is live, with this index or one of another version. */
+/** Starts a node of the log service with an index of this version. */
 export async function startLogsNode(servers: Servers, database: string, model = records) {
   const started = await startServiceKernel({ servers, database, catalog, projections: [model] });
   const { kernel, signal } = started;

@@ -1,4 +1,4 @@
-/** People in meetings over real sockets: what each of them hears, in order, and nothing else. */
+/** Participants of meetings over real sockets, with the messages that each one receives. */
 import { once } from 'node:events';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { WebSocket } from 'ws';
@@ -10,26 +10,26 @@ export interface MeetingMessage {
 
 export interface Person {
   readonly socket: WebSocket;
-  /** All that it was told, in order. */
+  /** All received messages, in order. */
   readonly inbox: readonly MeetingMessage[];
-  /** Who they are, once they have joined or wait. */
+  /** Participant id, after joining or in the waiting room. */
   readonly id: string;
   readonly resumeToken: string;
   send(type: string, more?: object): void;
-  /** The first message that is so, among all there ever were. */
+  /** Resolves to the first message that matches, among all received ones. */
   waitFor(is: string | ((message: MeetingMessage) => boolean)): Promise<MeetingMessage>;
-  /** Resolves when all that they have said was answered, and they have heard all that they were told by then. */
+  /** Resolves when the server has processed all messages sent before. */
   answered(): Promise<void>;
-  /** What they have heard since this was asked last, without times and tokens. */
+  /** Messages received since the last call, without times and tokens. */
   news(): readonly MeetingMessage[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-/** Answered with an error of its own, in its turn. */
+/** Type of a message that the server answers with an error, in order. */
 const MARK = 'mark';
 const BARRIER = '-- the next --';
 
-/** What is told of somebody who has come in. */
+/** The message that announces a new participant. */
 export const joinedIn = (roomId: string, of: Person, name: string, isModerator: boolean): MeetingMessage => ({
   type: 'participant-joined',
   roomId,
@@ -40,11 +40,11 @@ export const joinedIn = (roomId: string, of: Person, name: string, isModerator: 
   isVideoOff: false,
 });
 
-/** A socket of nobody yet; `from`: the address they come from. */
+/** Opens a socket that has not joined yet. `from`: client address. */
 export async function open(base: string, from = '203.0.113.1'): Promise<Person> {
   const socket = new WebSocket(`${base.replace('http', 'ws')}/ws`, {
     headers: { 'X-Forwarded-For': from },
-    // What is told at once is heard at once.
+    // Emits all messages of one packet in the same task.
     allowSynchronousEvents: true,
   });
   const person = personOn(socket);
@@ -94,8 +94,8 @@ function personOn(socket: WebSocket): Person {
   return person;
 }
 
-/** Comes into a room: inside, or waiting, or refused, on a socket of their own. */
-export async function come(base: string, roomId: string, name: string, more: object = {}, from?: string) {
+/** Joins a room over a new socket; resolves when the server has answered (joined, waiting or refused). */
+export async function enterRoom(base: string, roomId: string, name: string, more: object = {}, from?: string) {
   const person = await open(base, from);
   person.send('join', { roomId, name, ...more });
   await person.answered();
@@ -103,8 +103,8 @@ export async function come(base: string, roomId: string, name: string, more: obj
 }
 
 /**
- * What each of these hears when something is done, and nothing that they heard before. `inside` is somebody who is
- * still in the room after it: what they say then comes after all of it.
+ * The messages that each person receives because of `act`, without earlier ones. `inside` is a participant who is
+ * still in the room afterwards: their chat message follows all other messages.
  */
 export async function receivedBy<Names extends string>(
   people: { readonly [name in Names]: Person },
@@ -130,6 +130,6 @@ async function projectionProgress(person: Person): Promise<void> {
   await eventually(() => person.inbox.slice(before).some(({ text }) => text === BARRIER));
 }
 
-/** How many are in meetings, as that node tells. */
+/** Number of participants in meetings, as reported by a node. */
 export const peopleAt = async (base: string): Promise<number> =>
   ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;

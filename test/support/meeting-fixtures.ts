@@ -1,4 +1,4 @@
-/** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
+/** Events and commands of meetings for specs, with defaults for everything that a test does not give. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import type { Command, ParticipantCommand, RoomCommand } from '../../domain/meeting/commands.js';
 
@@ -21,7 +21,7 @@ export const openRoom = (more: Partial<Command<'OpenRoom'>> = {}): Command<'Open
   ...more,
 });
 
-/** Of somebody who comes from an address of their own. */
+/** Joins a room from an address of its own. */
 export const joinRoom = (participantId: string, more: Partial<Command<'JoinRoom'>> = {}): Command<'JoinRoom'> => ({
   type: 'JoinRoom',
   roomId,
@@ -33,7 +33,7 @@ export const joinRoom = (participantId: string, more: Partial<Command<'JoinRoom'
   ...more,
 });
 
-/** Of who says that they are the host of a room that is not there. */
+/** Joins a room that does not exist yet, as its host. */
 export const hostRoom = (participantId: string, more: Partial<Command<'JoinRoom'>> = {}): Command<'JoinRoom'> =>
   joinRoom(participantId, { opening: { meetingId, maxParticipants: 8 }, ...more });
 
@@ -41,14 +41,14 @@ type Named<Type> = Extract<ParticipantCommand, { readonly type: string; readonly
   readonly type: Type;
 };
 
-/** Something that somebody does in the room. */
+/** A command of a participant. */
 export const does = (
   by: string,
   type: 'RaiseHand' | 'LowerHand' | 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording',
   now = NOON,
 ): RoomCommand => ({ type, roomId, by, now });
 
-/** Something that a moderator does to somebody. */
+/** A command of a moderator about a participant. */
 export const doesTo = <Type extends Exclude<Named<string>['type'], 'RejectUser'>>(
   by: string,
   type: Type,
@@ -64,10 +64,10 @@ export const leaveRoom = (participantId: string, now = NOON): RoomCommand => ({
   now,
 });
 
-/** Milliseconds for which the rooms of specs hold a place, where they do. */
+/** Milliseconds that a room holds the place of a disconnected participant, if it does. */
 export const RETURN_MS = 20_000;
 
-/** Somebody who proves who they were, over the socket they had. */
+/** Rejoins as a participant, with the connection of before. */
 export const returning = (participantId: string, now = NOON): Command<'ReturnToRoom'> => ({
   type: 'ReturnToRoom',
   roomId,
@@ -76,7 +76,7 @@ export const returning = (participantId: string, now = NOON): Command<'ReturnToR
   now,
 });
 
-/** Their socket ended without a farewell. */
+/** The socket closed without a leave message. */
 export const loseConnection = (participantId: string, now = NOON): RoomCommand => ({
   type: 'LoseConnection',
   roomId,
@@ -86,7 +86,7 @@ export const loseConnection = (participantId: string, now = NOON): RoomCommand =
 
 type Data<Type extends RoomEvent['type']> = RoomEvent<Type>['data'];
 
-/** An event of the meeting; the rest of its data is said. */
+/** An event of the meeting, with the given data. */
 export const happened = <Type extends RoomEvent['type']>(
   type: Type,
   data: Omit<Data<Type>, 'roomId' | 'meetingId'>,
@@ -102,7 +102,7 @@ export const opened = (more: Partial<Data<'RoomOpened'>> = {}) =>
     ...more,
   });
 
-/** Made by who came first. */
+/** A room opened by its first participant. */
 export const hosted: RoomEvent = happened('RoomOpened', {
   openedAt: NOON,
   isPreCreated: false,
@@ -110,7 +110,7 @@ export const hosted: RoomEvent = happened('RoomOpened', {
   secret: {},
 });
 
-/** The same, where a place is held. */
+/** A room that holds places of disconnected participants. */
 export const hostedHolding: RoomEvent = happened('RoomOpened', {
   openedAt: NOON,
   isPreCreated: false,
@@ -129,7 +129,7 @@ export const joined = (participantId: string, isModerator = false, joinedAt = NO
     secret: { name: participantId },
   });
 
-/** So many, of whom the first leads. */
+/** `count` participants; the first is the moderator. */
 export const people = (count: number) => Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
 
 export const requested = (participantId: string, requestedAt = NOON) =>
@@ -145,7 +145,7 @@ export const granted = (participantId: string, by?: string, isModerator = false,
   happened('EntryGranted', { participantId, grantedAt, isModerator, ...(by && { by }) });
 
 export const left = (participantId: string, leftAt = NOON) => happened('ParticipantLeft', { participantId, leftAt });
-/** With their node. */
+/** A participant leaves because their node died. */
 export const lost = (participantId: string, leftAt = NOON) =>
   happened('ParticipantLeft', { participantId, leftAt, isLost: true });
 
@@ -165,7 +165,7 @@ export const locked = (by: string, lockedAt = NOON) => happened('RoomLocked', { 
 export const unlocked = (by: string, unlockedAt = NOON) => happened('RoomUnlocked', { unlockedAt, by });
 export const ended = (endedAt = NOON) => happened('RoomEnded', { endedAt });
 
-/** One history in which all happens that can. */
+/** Commands that emit every type of event. */
 export const everything: readonly RoomCommand[] = [
   openRoom({
     title: 'Plans',

@@ -13,23 +13,23 @@ import { type RunningNode, startNode } from './node.js';
 import { type ServiceKernel, startServiceKernel } from './test-kernel.js';
 
 export interface MeetingNodes extends HttpSpec {
-  /** Where the first one listens. */
+  /** URL of the first node. */
   readonly base: string;
-  /** Where each of them does. */
+  /** URLs of all nodes. */
   readonly bases: readonly string[];
-  /** Another one over the same servers, until the tests are over. */
+  /** Starts another node on the same servers until the end of the tests. */
   start(more?: Flags): Promise<string>;
-  /** Stops one, by its place. */
+  /** Stops the node with this index. */
   stop(at: number): Promise<void>;
-  /** What happens in a room, as another node would bring it about. */
+  /** Runs commands on rooms as another node would. */
   act(...commands: readonly RoomCommand[]): Promise<void>;
-  /** What that node stands on. */
+  /** The kernel of that other node. */
   observer(): Promise<Kernel>;
 }
 
 type Flags = { readonly [flag: string]: string };
 
-/** Many may be made and entered: what limits that has tests of its own. */
+/** No rate limits: they have their own tests. */
 const PLENTY = {
   '--meeting-create-per-minute': '100000',
   '--meeting-connect-per-minute': '100000',

@@ -1,4 +1,4 @@
-/** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
+/** Ingest of log records over an event log in memory, with a clock, and the stored records. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/limiters.js';
@@ -13,7 +13,7 @@ import { memoryKernel, memoryWorld } from './memory-kernel.js';
 export const NOON = Date.UTC(2026, 2, 1, 12);
 export const DAY = 86_400_000;
 
-/** What was not refused. */
+/** Returns an outcome that is not a rejection; throws otherwise. */
 export function taken<T extends object>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new Error(outcome.rejected);
   return outcome as T;
@@ -35,11 +35,11 @@ export function memoryIntake() {
   const time = { now: NOON };
   const clock = { now: () => time.now };
 
-  /** `visible`: whether the index sees in time what is taken in. */
+  /** `visible`: whether the index reflects accepted records in time. */
   function ingestOf(between: Partial<EventLog> = {}, most = 1_000_000, visible = true) {
     const log = { ...kernel.log, ...between };
-    const told: [stream: string, events: number][] = [];
-    const appended = (stream: string, _: bigint, events: number) => void told.push([stream, events]);
+    const reported: [stream: string, events: number][] = [];
+    const appended = (stream: string, _: bigint, events: number) => void reported.push([stream, events]);
     const budget = createBudget('intake', most);
     const waits: [service: string, position: Position][] = [];
     const wait = async (service: string, position: Position) => waits.push([service, position]) > 0 && visible;
@@ -56,10 +56,10 @@ export function memoryIntake() {
       budget,
       appended,
     });
-    return { ...ingest, budget, told, waits };
+    return { ...ingest, budget, reported, waits };
   }
 
-  /** The messages of all records in the log, as they stand there. */
+  /** The messages of all stored records, in log order. */
   async function stored(streams = [...new Set(world.all.map(({ streamId }) => streamId))]) {
     const found: string[] = [];
     for (const stream of streams) {

@@ -1,6 +1,6 @@
 /**
- * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
- * `test/application/command/two-nodes.ts` are true of it as they are of the servers.
+ * Command handling over a log and keys in memory, shared by several nodes of one world. The tests of
+ * `test/application/command/two-nodes.ts` pass on it as on real servers.
  */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
@@ -56,7 +56,7 @@ export function memoryWorld() {
     keys: store,
     checkpoints: checkpointsInMemory().checkpoints,
     leases,
-    /** By the name of the lease: what is taken out was lost, and its holder has not been told. */
+    /** Names of held leases; removing one loses it without notifying its holder. */
     held,
     wakers: new Set<() => void>(),
     installation: aes256gcm.newKey(),
@@ -79,8 +79,8 @@ export type MemoryKernel = ReturnType<typeof memoryKernel>;
 /** One node of a world. */
 export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
   const unopened = createUndecryptableCounter(silentLogger, () => {});
-  const telling = createVault(world.keys, aes256gcm);
-  const vault = treatAsErased(telling, unopened.onUndecryptable);
+  const memoryVault = createVault(world.keys, aes256gcm);
+  const vault = treatAsErased(memoryVault, unopened.onUndecryptable);
   const codec = createCodec(catalogs, vault);
   const of = (stream: string) => world.all.filter(({ streamId }) => streamId === stream);
 
@@ -100,7 +100,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
       const last = same.at(-1);
       if (last && same.length === encoded.length && same.every(({ id }, at) => id === encoded[at]!.id))
         return { outcome: 'appended', revision: last.revision, position: last.commit };
-      // As a server does, which has no number for a stream that is not there.
+      // Like a server, which reports no revision for a missing stream.
       if (after !== there.length - 1)
         return { outcome: 'conflict', ...(there.length > 0 && { revision: there.length - 1 }) };
       let [revision, commit] = [after, world.all.at(-1)?.commit ?? 0n];
@@ -116,10 +116,10 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
       if (world.ended.has(stream)) return 'deleted';
       const there = of(stream);
       if (there.length === 0) return 'missing';
-      const kept = there.slice(-(world.most.get(stream) ?? there.length));
+      const remaining = there.slice(-(world.most.get(stream) ?? there.length));
       const wanted = backwards
-        ? kept.filter(({ revision }) => revision <= (from ?? revision)).reverse()
-        : kept.filter(({ revision }) => revision >= (from ?? 0));
+        ? remaining.filter(({ revision }) => revision <= (from ?? revision)).reverse()
+        : remaining.filter(({ revision }) => revision >= (from ?? 0));
       return wanted.slice(0, limit).flatMap((each) => codec.decode(resolved(each)));
     },
 
@@ -157,8 +157,8 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     }
   };
 
-  const decryptEvent = createEventDecryptor(telling, unopened.onUndecryptable);
-  const decryptLiveEvent = createEventDecryptor(telling, unopened.onUndecryptable, { live: true });
+  const decryptEvent = createEventDecryptor(memoryVault, unopened.onUndecryptable);
+  const decryptLiveEvent = createEventDecryptor(memoryVault, unopened.onUndecryptable, { live: true });
   const aggregates = createAggregateStore(log, decryptEvent);
   const projectionProgress = createProjectionProgress(async () => undefined);
   const appended = projectionProgress.appended;
@@ -192,7 +192,7 @@ type Parts = Pick<HandleOptions, 'log' | 'aggregates'> &
     readonly clock?: Clock;
   };
 
-/** What runs commands, and what finds those that ran before. */
+/** Creates the command handler and its idempotency. */
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
   const idempotency = createIdempotency({ aggregates: parts.aggregates, clock, appended });
   const common = { release: 'test', logger: silentLogger, conflicted() {} };

@@ -1,4 +1,4 @@
-/** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
+/** Ports of log subscribers in memory, for tests that must not wait for a store. The real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
 import type {
   Batch,
@@ -12,7 +12,7 @@ import type {
 import type { Snapshot, Snapshots } from '../../application/subscription/fold-snapshots.js';
 import type { Builds, ReadModel } from '../../projections/kernel/projection.js';
 
-/** An event at a position, of a stream of its own unless a revision in one is given. */
+/** An event at a position, in its own stream unless a stream and revision are given. */
 export const eventAt = (
   position: bigint,
   type = 'ToyPut',
@@ -32,63 +32,63 @@ export const eventAt = (
 
 /** Checkpoints that refuse a former holder of a lease, as those in MongoDB do. */
 export function checkpointsInMemory() {
-  const kept = new Map<string, { position: Position; lease: string; fence: bigint }>();
+  const stored = new Map<string, { position: Position; lease: string; fence: bigint }>();
   const state: { failure?: Error | undefined; saves: number } = { saves: 0 };
   const checkpoints: Checkpoints = {
-    read: async (name) => kept.get(name)?.position,
+    read: async (name) => stored.get(name)?.position,
     async advance(positions, { name: lease, fence }) {
       if (state.failure) throw state.failure;
       state.saves++;
       for (const [name, position] of Object.entries(positions)) {
-        const before = kept.get(name);
+        const before = stored.get(name);
         const isLater = before && (before.lease === lease ? before.fence > fence : before.position > position);
         if (isLater) return false;
-        kept.set(name, { position, lease, fence });
+        stored.set(name, { position, lease, fence });
       }
       return true;
     },
-    forget: async (name) => void kept.delete(name),
-    all: async () => new Map(Array.from(kept, ([name, { position }]) => [name, position])),
+    forget: async (name) => void stored.delete(name),
+    all: async () => new Map(Array.from(stored, ([name, { position }]) => [name, position])),
   };
-  return { checkpoints, kept, state };
+  return { checkpoints, stored, state };
 }
 
-/** Snapshots as those in MongoDB do with them; `written` counts. */
+/** Snapshots with the rules of those in MongoDB; `written` counts writes. */
 export function snapshotsInMemory() {
-  const kept = new Map<string, Snapshot & { readonly version: number }>();
+  const stored = new Map<string, Snapshot & { readonly version: number }>();
   const state = { written: 0, extended: 0 };
   const snapshots: Snapshots = {
     async read(service, version) {
-      const found = kept.get(service);
+      const found = stored.get(service);
       return found?.version === version ? structuredClone(found) : undefined;
     },
     async write(service, version, position, parts) {
-      if ((kept.get(service)?.position ?? position) > position) return false;
+      if ((stored.get(service)?.position ?? position) > position) return false;
       const all: unknown[] = [];
       for await (const part of parts) all.push(part);
       state.written++;
-      kept.set(service, { version, position, until: position, parts: JSON.parse(JSON.stringify(all)) });
+      stored.set(service, { version, position, until: position, parts: JSON.parse(JSON.stringify(all)) });
       return true;
     },
     async extend(service, version, position, until) {
-      const found = kept.get(service);
+      const found = stored.get(service);
       if (found?.version !== version || found.position !== position) return false;
       state.extended++;
-      kept.set(service, { ...found, until });
+      stored.set(service, { ...found, until });
       return true;
     },
   };
-  return { snapshots, kept, state };
+  return { snapshots, stored, state };
 }
 
-/** Leases of one process, or of several that share them; `taken` names those that yet another holds. */
+/** Leases of one or several processes; `taken` names leases that another process holds. */
 export function leasesInMemory() {
   const held = new Map<string, AbortController>();
   const taken = new Set<string>();
-  const state = { fence: 0n, asked: 0, released: 0 };
+  const state = { fence: 0n, calls: 0, released: 0 };
   const leases: Leases = {
     async acquire(name) {
-      state.asked++;
+      state.calls++;
       if (held.has(name) || taken.has(name)) return undefined;
       const lost = new AbortController();
       held.set(name, lost);
@@ -115,14 +115,14 @@ export function leasesInMemory() {
   return { leases, held, taken, lose, state };
 }
 
-/** Collections that hold the positions of what was written to them. */
+/** Collections that hold the positions of written events. */
 export function buildsInMemory() {
   const collections = new Map<string, Position[]>();
   const state: { failure?: Error | undefined; listed: string[]; dropped: string[] } = {
     listed: [],
     dropped: [],
   };
-  /** What is written to one of these waits for it. */
+  /** Writes to these collections wait for the promise. */
   const held = new Map<string, Promise<void>>();
   const rowsOf = (name: string) => {
     const rows = collections.get(name) ?? [];
@@ -153,13 +153,13 @@ export function buildsInMemory() {
   return { builds, held, collections, state };
 }
 
-/** A log that gives what a test hands it, to whoever follows it at that time. */
+/** A log that delivers the batches of a test to its current subscriber. */
 export function feed() {
-  const asked: Parameters<Subscribe>[0][] = [];
+  const calls: Parameters<Subscribe>[0][] = [];
   const waiting: Batch[] = [];
   let wake = () => {};
   const follow: Subscribe = async function* (options) {
-    asked.push(options);
+    calls.push(options);
     wake();
     for (;;) {
       const batch = waiting.shift();
@@ -176,13 +176,13 @@ export function feed() {
   };
   return {
     follow,
-    asked,
+    calls,
     give(events: readonly RecordedEvent[], more: Partial<Batch> = {}) {
       const position = events.at(-1)?.position;
       waiting.push({ events, caughtUp: false, ...(position === undefined ? {} : { position }), ...more });
       wake();
     },
-    /** Whether all that was given has been taken. */
+    /** Whether the subscriber has taken all batches. */
     isTaken: () => waiting.length === 0,
   };
 }

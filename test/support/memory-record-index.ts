@@ -1,4 +1,4 @@
-/** The index of the log service in memory: real blocks, chosen by nothing, and counts of whole hours. */
+/** The record index in memory: real blocks, without filters, and counts per hour. */
 import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
@@ -7,25 +7,25 @@ import { recordId } from '../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import { buildBlock, decodeBlock } from '../../projections/logs/index/block.js';
 
-/** Records of one producer and one keeping, as they came. */
+/** Records of one producer and one retention, in order of receipt. */
 export interface Batch {
   readonly producerId: string;
   readonly audit: boolean;
-  /** No count has its records in it. */
+  /** Its records are missing from the counts. */
   readonly scattered?: boolean;
   readonly records: readonly JsonObject[];
 }
 
 export interface MemoryIndex extends RecordIndex {
-  /** Everything that is in it, in the order of the log. */
+  /** All records, in log order. */
   readonly all: readonly IdentifiedRecord[];
-  /** How often a block was opened. */
+  /** Number of opened blocks. */
   opened(): number;
 }
 
 const hourOf = (instant: number) => Math.floor(instant / HOUR_MS) * HOUR_MS;
 
-/** Every batch is a block. In odd hours events are not told apart, in every third hour unusual levels are not. */
+/** Every batch is a block. Counts of odd hours omit event names, those of every third hour omit rare levels. */
 export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_000_000): MemoryIndex {
   let opened = 0;
   const all: IdentifiedRecord[] = [];

@@ -15,7 +15,7 @@ export function reportOutput(lines: readonly string[]): () => void {
   return () => serverOutputs.delete(lines);
 }
 
-/** Resources that would go on without the tests. */
+/** Resources that would outlive the tests. */
 const PROCESSES_AND_SERVERS = ['ProcessWrap', 'TCPServerWrap'];
 /** Milliseconds that the only process has to end by itself. */
 const EXIT_GRACE_MS = 30_000;

@@ -11,13 +11,13 @@ import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
 import { NO_LIMITS } from './server-process.js';
 
 export interface RunningNode {
-  /** Where a service, or `operations`, listens: `http://127.0.0.1:<port>`. */
+  /** URL of a service or of `operations`: `http://127.0.0.1:<port>`. */
   url(service: string): string;
   stop(): Promise<void>;
 }
 
 export interface NodeOptions {
-  /** Without them it starts, and stops, engines of its own. */
+  /** Default: the node starts and stops its own engines. */
   readonly servers?: Servers;
   /** Settings, by their flags. */
   readonly flags?: { readonly [flag: string]: string };
@@ -51,7 +51,7 @@ export async function startNode(
     };
     if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
     const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rulesOf(serviceNames));
-    // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
+    // Everything that nodes share, with their secret, is in the servers and not in the directory of one node.
     const running = { ...given, kind: 'given' } as const;
     await runNode(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
@@ -61,7 +61,7 @@ export async function startNode(
   return { url: (service) => urls.get(service) ?? '', stop };
 }
 
-/** One for all tests of a `describe`, with engines of its own. */
+/** Starts a node with its own engines for all tests of a `describe`. */
 export function useNode(...services: readonly Service[]): Pick<RunningNode, 'url'> {
   let node: RunningNode | undefined;
   before(async () => {

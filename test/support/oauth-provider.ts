@@ -1,4 +1,4 @@
-/** A real OAuth provider, and the browser that goes there and back. */
+/** A real OAuth provider, and the redirects of a browser. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { ask } from './http-spec.js';
 
 export interface Provider {
-  /** As it stands in `oauth.custom`. */
+  /** The setting `oauth.custom`. */
   readonly settings: object;
   stop(): void;
 }
@@ -37,23 +37,23 @@ export async function startProvider(id: string): Promise<Provider> {
 
 type Headers = { readonly [name: string]: string };
 
-/** Where a redirect leads. */
+/** Target of a redirect. */
 export const locationOf = ({ headers }: { readonly headers: globalThis.Headers }): URL =>
   new URL(headers.get('location') ?? 'none:');
 
-/** Away to the provider. */
+/** Starts a sign-in; resolves to the URL of the provider. */
 export const away = async (base: string, id: string, headers: Headers = {}): Promise<URL> =>
   locationOf(await ask(base, 'GET', `/auth/oauth/${id}`, { headers }));
 
-/** What the provider sends the browser back with, who is signed in there as this. */
+/** Signs in at the provider with a profile; resolves to the parameters of its redirect. */
 export async function granted(authorization: URL, profile: object): Promise<URLSearchParams> {
-  const asked = new URL(authorization);
-  asked.searchParams.set('as', JSON.stringify(profile));
-  const answer = await fetch(asked, { redirect: 'manual' });
+  const signInUrl = new URL(authorization);
+  signInUrl.searchParams.set('as', JSON.stringify(profile));
+  const answer = await fetch(signInUrl, { redirect: 'manual' });
   return locationOf(answer).searchParams;
 }
 
-/** Back to a node, whatever host the provider was told: where the application leads then. */
+/** Returns to a node with the parameters of the provider; resolves to the parameters of the application's redirect. */
 export const back = async (
   base: string,
   id: string,
@@ -62,7 +62,7 @@ export const back = async (
 ): Promise<URLSearchParams> =>
   locationOf(await ask(base, 'GET', `/auth/oauth/${id}/callback?${query}`, { headers })).searchParams;
 
-/** A code that was issued, and to whom. */
+/** An issued code, with its profile and PKCE challenge. */
 interface Grant {
   readonly profile: object;
   readonly challenge: string;

@@ -1,4 +1,4 @@
-/** A service held against its document: whatever it answers, the document must say. */
+/** Checks the answers of a service against its OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect } from 'chai';
@@ -29,10 +29,10 @@ type Headers = { readonly [name: string]: string };
 
 export const JSON_BODY = { 'content-type': 'application/json' };
 const TOO_LARGE = Buffer.alloc(8 * 1024 * 1024 + 1, ' ');
-/** More than any operation takes, and said beforehand; nothing can follow on its connection. */
+/** A declared length above every limit; no request can follow on the connection. */
 const FAR_TOO_LARGE = { 'content-length': String(2 ** 30), connection: 'close' };
 
-/** A service, its document, and what was seen of each of its operations. */
+/** A service, its document, and the statuses seen of each operation. */
 export class Examined {
   readonly seen = new Map<string, Set<number>>();
   private readonly ajv = formats.default(new Ajv2020({ strict: false }));
@@ -56,7 +56,7 @@ export class Examined {
     );
   }
 
-  /** Asks, and holds the answer against the document; `at` is the documented path, `target` the one asked for. */
+  /** Sends a request and checks the answer; `at` is the documented path, `target` the requested one. */
   async ask(
     method: string,
     at: string,
@@ -78,9 +78,11 @@ export class Examined {
     const { status, headers, text } = answer;
     const seen = this.seen.get(name) ?? new Set();
     this.seen.set(name, seen.add(status));
-    const told = operation?.responses[status];
-    expect(told, `${name} answers ${status} ${text.slice(0, 100)}, which its document does not say`).to.be.an('object');
-    const [pointer, response] = this.resolve(at, method, status, told!);
+    const documented = operation?.responses[status];
+    expect(documented, `${name} answers ${status} ${text.slice(0, 100)}, which its document does not say`).to.be.an(
+      'object',
+    );
+    const [pointer, response] = this.resolve(at, method, status, documented!);
     for (const header of Object.keys(response.headers ?? {}))
       if (['Retry-After', 'WWW-Authenticate', 'X-Request-Id'].includes(header))
         expect(headers, `${name} ${status}`).to.have.property(header.toLowerCase());
@@ -95,20 +97,20 @@ export class Examined {
     path: string,
     method: string,
     status: number,
-    told: ResponseDoc | { readonly $ref: string },
+    documented: ResponseDoc | { readonly $ref: string },
   ): readonly [pointer: string, ResponseDoc] {
-    if (!('$ref' in told)) {
+    if (!('$ref' in documented)) {
       return [
         `/paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method.toLowerCase()}/responses/${status}`,
-        told,
+        documented,
       ];
     }
-    const names = told.$ref.slice(2).split('/');
+    const names = documented.$ref.slice(2).split('/');
     const found = names.reduce<unknown>((value, name) => (value as { [name: string]: unknown })[name], this.document);
-    return [told.$ref.slice(1), found as ResponseDoc];
+    return [documented.$ref.slice(1), found as ResponseDoc];
   }
 
-  /** Everything that is wrong in the same way everywhere, on every route that is wanted. */
+  /** Sends the errors that all routes have in common to each selected route. */
   async storm(
     targetOf: (path: string) => string,
     evil: Headers,
@@ -141,7 +143,7 @@ export class Examined {
     }
   }
 
-  /** Asks for a page of the service, for it again when it is unchanged, and for one of its assets. */
+  /** Requests a page, the unchanged page (304), and one of its assets. */
   async page(at = '/') {
     const accept = 'text/html';
     const { headers, text } = await this.ask('GET', at, { headers: { accept } });
@@ -150,7 +152,7 @@ export class Examined {
     await this.ask('GET', '/assets/{part}', { target: `/${part}` });
   }
 
-  /** Bodies that stall, on all routes at once: it takes seconds until they are given up. */
+  /** Sends stalling bodies to all routes in parallel: each takes seconds to time out. */
   async stall(targetOf: (path: string) => string, headers: Headers = {}) {
     const stalling = { ...headers, 'content-length': '100' };
     await Promise.all(
@@ -161,8 +163,8 @@ export class Examined {
   }
 
   /**
-   * What the document says could be answered and nobody got; not looked for are errors of ours (5xx), and what takes
-   * more than one client: that everywhere too much is under way.
+   * Documented statuses that were not seen, without server errors (5xx) and those that take more than one client:
+   * exceeding limits of the whole service (429).
    */
   unseen(): readonly string[] {
     return this.operations.flatMap(([path, method, { responses }]) =>

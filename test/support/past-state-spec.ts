@@ -28,7 +28,7 @@ export function pastStateSpec(catalogs: readonly Catalog[], kinds: readonly Thin
   const world = memoryWorld();
   const clock = { now: () => NOW };
   const kernel = memoryKernel(world, catalogs, clock);
-  /** Times by revision that the log gives instead, as if the clock of the store had been set. */
+  /** Event times by revision that replace the real ones, as if the clock of the store had been set. */
   const timesSet = new Map<number, number>();
   const read: EventLog['read'] = async (...options) => {
     const events = await kernel.log.read(...options);

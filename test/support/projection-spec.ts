@@ -1,4 +1,4 @@
-/** The words for specifying a projection: given these events, then these rows; redelivered and rebuilt, the same. */
+/** Spec of a projection: given these events, then these rows; the same after redelivery and a rebuild. */
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
@@ -10,26 +10,26 @@ import type { RecordedEvent, Vault } from '../../application/ports/index.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { type AnyProjection, type Apply, collectionName, type Row } from '../../projections/kernel/projection.js';
 
-/** What stands in a row of a secret. */
+/** The sealed form of a secret in a row. */
 export const sealed = (secret: unknown): string => Buffer.from(JSON.stringify(secret)).toString('base64url');
 
-/** Without its position. */
+/** A row without its position. */
 export interface ShownRow {
   readonly _id: string;
   readonly [field: string]: unknown;
 }
 
-/** So large that a number takes neighbours for the same. */
+/** Above 2^53, where JavaScript numbers are not exact. */
 const FIRST = 9_007_199_254_740_993n;
 
-/** Goes back by so many events, as who starts from a checkpoint, and takes so many from there. */
+/** Redelivery as from a checkpoint: `back` events back, then `take` events. */
 const step = fc.record({ back: fc.oneof(fc.constant(0), fc.nat(2000)), take: fc.nat(2000) });
 const deliveries = fc.array(step, { maxLength: 6 });
 const RUNS = 5;
 
 /**
- * To be called within `describe`: it has a server for all of its tests. Events are given as deciders make them and come
- * as the log has them: in their streams, counted there, with secrets sealed. The first has the id `e0`.
+ * To be called within `describe`: starts a server for all of its tests. Events are given as deciders emit them and
+ * delivered as recorded: with streams, revisions and sealed secrets. The first has the id `e0`.
  */
 export function projectionSpec<Event extends DomainEvent>(model: AnyProjection, streamOf: (event: Event) => string) {
   let server: MongoServer;
@@ -51,7 +51,7 @@ export function projectionSpec<Event extends DomainEvent>(model: AnyProjection, 
 
   const raw = () => rows.find().sort({ _id: 1 }).toArray();
 
-  /** As the log has them. */
+  /** The events as recorded in the log. */
   function recorded(events: readonly Event[]): RecordedEvent[] {
     const lengths = new Map<string, number>();
     return events.map((event, index) => {
@@ -73,14 +73,14 @@ export function projectionSpec<Event extends DomainEvent>(model: AnyProjection, 
     });
   }
 
-  /** What everybody finds who has all of these events at once. */
+  /** The rows of a rebuild: all events in one batch. */
   async function rebuilt(events: readonly RecordedEvent[]): Promise<readonly Row[]> {
     await rows.deleteMany({});
     await apply(events);
     return raw();
   }
 
-  /** In whatever portions events come, and however often: what stands stays, and the end is the same. */
+  /** Property: under redelivery in any batches, rows never go back and end in the same state. */
   async function redelivered(events: readonly RecordedEvent[], end: readonly Row[]): Promise<void> {
     const property = fc.asyncProperty(deliveries, async (steps) => {
       await rows.deleteMany({});
@@ -100,7 +100,7 @@ export function projectionSpec<Event extends DomainEvent>(model: AnyProjection, 
   }
 
   const given = (...events: readonly Event[]) => {
-    /** What readers find, by `_id`; of what was removed nothing but that is left. */
+    /** Rows visible to readers, by `_id`; removed rows must hold nothing else. */
     async function shown(): Promise<ShownRow[]> {
       const history = recorded(events);
       const found = await rebuilt(history);

@@ -1,4 +1,4 @@
-/** The record index in a store of its own: what requests make of it, and the naive truth to compare it with. */
+/** The record index in its own store, built from requests, with naive results to compare with. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type Grouping, MISSING } from '../../application/logs/query/aggregate.js';
@@ -20,7 +20,7 @@ import { NOON, record } from '../domain/logs/arbitrary.js';
 import { recordText } from './log-node.js';
 import { startKernel } from './test-kernel.js';
 
-/** What one request brings. */
+/** Records of one ingest request. */
 export interface Request {
   readonly producerId: string;
   readonly receivedAt: number;
@@ -28,12 +28,12 @@ export interface Request {
 }
 
 const few = fc.array(record, { minLength: 1, maxLength: 6 });
-/** Long enough to make blocks of their own, or to fill one that gathers. */
+/** Enough records to make their own blocks, or to fill an open one. */
 export const many = fc
   .tuple(few, fc.integer({ min: 80, max: 130 }))
   .map(([some, times]) => Array(times).fill(some).flat());
 
-/** Of more hours than are counted, some of them full, and some far from the receipt. */
+/** Records of more hours than are counted, some with many records, some far from the time of receipt. */
 const scattered = few.map((some) =>
   Array.from({ length: 320 }, (_, n) => [
     { ...some[n % some.length], timestamp: NOON - n * (n % 8 ? 1 : 200) * HOUR_MS },
@@ -41,7 +41,7 @@ const scattered = few.map((some) =>
   ]).flat(),
 );
 
-/** Of few producers and days, short and long, close together and scattered. */
+/** Requests of few producers and days, short and long, close together and scattered. */
 export const requests: fc.Arbitrary<readonly Request[]> = fc.array(
   fc.record({
     producerId: fc.constantFrom('api', 'web'),
@@ -55,20 +55,20 @@ export const requests: fc.Arbitrary<readonly Request[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** A lease that nobody else wants. */
+/** A lease that is always held. */
 export const held = { assertHeld() {} };
 
-/** To count as long and as much as it takes. */
+/** Counting without limits. */
 export const leisurely = { checkpoint: yieldOnly, budget: { remaining: Number.POSITIVE_INFINITY } };
 
 export type IndexFixture = Awaited<ReturnType<typeof startIndexFixture>>;
 
-/** Engines with an empty store, and what it takes to build the index in it and to ask it; to be stopped. */
+/** Starts engines with an empty store, and builds and queries the index there; to be stopped. */
 export async function startIndexFixture() {
   const { kernel, stop } = await startKernel([catalog], [records]);
   let position = 100n;
 
-  /** `bytes`: as large as records are counted, so that batches have fewer or more of them. */
+  /** `bytes`: assumed size of a record, which decides the size of batches. */
   async function ingested(all: readonly Request[], bytes = 2000): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (const request of all) {
@@ -104,7 +104,7 @@ export async function startIndexFixture() {
 
   async function build(...batches: readonly (readonly RecordedEvent[])[]) {
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
-    // The leader changes now and then: what it remembers goes with it.
+    // The leader changes now and then, and loses its cache.
     let apply = await kernel.builds.open(records, name, held);
     for (const [index, events] of batches.entries()) {
       if (index % 3 === 2) apply = await kernel.builds.open(records, name, held);
@@ -154,7 +154,7 @@ export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
     .map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
 );
 
-/** What a record counts under. */
+/** Keys of the groups that a record belongs to. */
 export function keysOf(grouping: Grouping, each: IdentifiedRecord): string[] {
   if (grouping.by === 'field') {
     const values = new Set(leavesAt(each.data, grouping.path).map(String));

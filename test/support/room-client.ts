@@ -43,7 +43,7 @@ export interface StreamEvent {
   readonly payload: unknown;
 }
 
-/** What one person hands to another, over a channel of their own. */
+/** An invite, passed from person to person outside of the service. */
 export interface Invitation {
   readonly roomId: string;
   readonly inviteToken: string;
@@ -56,7 +56,7 @@ export interface Answered<Body> {
   readonly body: Body;
 }
 
-/** What the contract calls an error. */
+/** An error answer of the service. */
 export class RoomError extends Error {
   constructor(
     readonly status: number,
@@ -73,7 +73,7 @@ export interface CallOptions {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** One request; JSON in, JSON out, whatever the status. */
+/** Sends a JSON request; resolves to status and body for any status. */
 export async function call<Body = { error: string; code: string }>(
   base: string,
   method: string,
@@ -93,7 +93,7 @@ export async function call<Body = { error: string; code: string }>(
   return { status: response.status, headers: response.headers, body: answer };
 }
 
-/** Like `call`, for the body of a success only. */
+/** Like `call`; resolves to the body of a success, and rejects otherwise. */
 async function ask<Body>(...request: Parameters<typeof call>): Promise<Body> {
   const { status, body } = await call<Body & { error?: string; code?: string }>(...request);
   if (status >= 400) throw new RoomError(status, body.code ?? '', body.error ?? '');
@@ -144,7 +144,7 @@ function inRoom(base: string, entered: Entered, roomSecret: string, signer: Para
       return message;
     },
 
-    /** The state as it came; the people in it are known from then on. */
+    /** Reads the state, and remembers its participants. */
     async state(after?: string): Promise<RoomState> {
       const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
       const state = await ask<RoomState>(base, 'GET', `${room}/state${query}`, { token });
@@ -152,7 +152,7 @@ function inRoom(base: string, entered: Entered, roomSecret: string, signer: Para
       return state;
     },
 
-    /** Verified against its sender's key and decrypted; throws when either fails. */
+    /** Verifies a message with its sender's key and decrypts it; throws if either fails. */
     async open(message: StoredMessage): Promise<string> {
       const sender = known.get(message.senderId);
       if (!sender) throw new Error('nobody knows who sent this');
@@ -167,8 +167,8 @@ function inRoom(base: string, entered: Entered, roomSecret: string, signer: Para
     burn: () => ask<{ success: true }>(base, 'POST', `${room}/burn`, { token }),
 
     /**
-     * Resolves once the server has greeted. That somebody joined who was known before, oneself too, is passed over: it is
-     * told where the node had not come to it when the stream began.
+     * Resolves after the greeting. Skips joins of participants known before, oneself included: they are
+     * delivered if the node had not read them when the stream began.
      */
     stream: (lastEventId?: string) => {
       const before = new Set(known.keys());
@@ -182,7 +182,7 @@ function inRoom(base: string, entered: Entered, roomSecret: string, signer: Para
   };
 }
 
-/** Reads server-sent events as the HTML standard has them; ends when the server ends the stream. */
+/** Reads server-sent events of the HTML standard until the server ends the stream. */
 async function openStream(
   url: string,
   token: string,
@@ -232,7 +232,7 @@ async function* parse(body: ReadableStream<Uint8Array>, onId: (id: string) => vo
   }
 }
 
-/** The state of a room at a node, asked for again as long as that says that it is still catching up. */
+/** Reads the state of a room at a node; repeats while the node reports that it is catching up. */
 export async function settledState(
   { urls }: Pick<Server, 'urls'>,
   { roomId, sessionToken: token }: Pick<RoomClient, 'roomId' | 'sessionToken'>,

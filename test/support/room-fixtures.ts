@@ -153,7 +153,7 @@ export async function newSigner(): Promise<Signer> {
   };
 }
 
-/** What one sender says in one room: a chain key, given to the others under the room's secret, a key a message. */
+/** A sender's chain of messages in a room: a chain key, encrypted under the room's secret, and a key per message. */
 export function newChain(roomSecret: string, { sign }: Signer) {
   const chainId = text(random(12));
   const chainKey = random(32);
@@ -180,7 +180,7 @@ export function newChain(roomSecret: string, { sign }: Signer) {
   };
 }
 
-/** The plain text; throws when the message is not this sender's in this room, or the room's secret is another. */
+/** Decrypts a message; throws for another sender, room or room secret. */
 export async function openEnvelope(
   roomSecret: string,
   senderKey: webcrypto.JsonWebKey,

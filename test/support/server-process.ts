@@ -1,4 +1,4 @@
-/** The program as its users run it: servers and commands as processes, and the files they leave. */
+/** The program as its users run it: servers and commands as processes, and their files. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,24 +24,24 @@ export interface Server {
   readonly child: ChildProcess;
   /** By service, for example `http://127.0.0.1:3004`. */
   readonly urls: { readonly [service: string]: string };
-  /** The process id of each engine just now. */
+  /** Current process id of each engine. */
   readonly pids: { readonly [engine: string]: number };
-  /** Process ids of the engines it started. */
+  /** Process ids of the engines at start. */
   readonly enginePids: readonly number[];
-  /** All that it has printed. */
+  /** Printed lines. */
   readonly lines: readonly string[];
-  /** From its start to being ready. */
+  /** Milliseconds from start to ready. */
   readonly ms: number;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 const SILENT = /--log-level[ =](warn|error|silent)/;
-/** Flags by which every service, and the operations port, listens on a port that nobody has. */
+/** Flags that make every service and the operations server listen on a free port. */
 export const FREE_PORTS = [...serviceNames, 'operations'].flatMap((name) => [`--${name}-port`, '0']);
 
 /**
- * Rejects with what the process printed when it ends before it is ready. That it is ready, and where, it says at level
- * `info`, whatever the environment of the tests says of that; flags by which it would say nothing are refused.
+ * Rejects with the output if the process ends before it is ready. Readiness and addresses are read from log lines of level
+ * `info`, so the log level of the environment is overridden and flags that raise it are refused.
  */
 export async function startServer(
   dataDir: string,
@@ -99,10 +99,10 @@ export async function startServer(
   };
 }
 
-/** Below those that systems give to whoever asks for any: tests beside this one do, between a crash and the start after it. */
+/** Below the ephemeral range, which parallel tests use between a crash and the next start. */
 const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
 
-/** A port that can be had again after a crash, for clients that come back. */
+/** A port that stays usable after a crash, for clients that reconnect. */
 export async function freePort(): Promise<string> {
   const port = randomInt(FIRST_PORT, LAST_PORT);
   const probe = createServer().listen(port, '127.0.0.1');
@@ -142,7 +142,7 @@ export interface Ended {
 export interface Running {
   readonly process: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves when what was printed so far on either output matches. */
+  /** Resolves when the output so far, of stdout or stderr, matches. */
   printed(pattern: RegExp): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ export function start(args: readonly string[], { cwd = '/', env = {} }: { cwd?: 
   };
 }
 
-/** Runs to its end with this on its standard input. */
+/** Runs a command to its end with `input` as its standard input. */
 export function run(args: readonly string[], input = '', options = {}): Promise<Ended> {
   const running = start(args, options);
   running.process.stdin?.end(input);
@@ -206,7 +206,7 @@ export async function eventsIn(
   return events.reverse();
 }
 
-/** Those of its folders too. */
+/** All files below a directory. */
 export const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
@@ -216,8 +216,8 @@ export const bytesIn = (directory: string): Buffer =>
   Buffer.concat(filesIn(directory).map((file) => readFileSync(file)));
 
 /**
- * Those of the texts that stand in the bytes: in clear, or in base64, wherever it begins. Long ones only: a few letters
- * turn up by chance in a megabyte of ciphertext.
+ * The texts that the bytes contain, in clear or in base64 at any offset. For long texts only: a few letters
+ * occur by chance in a megabyte of ciphertext.
  */
 export const shownIn = (bytes: Buffer, texts: readonly string[]): string[] =>
   texts.filter((text) => {

@@ -21,19 +21,19 @@ export interface Letter {
 export interface PostOffice {
   readonly port: number;
   readonly letters: readonly Letter[];
-  /** How many it has refused. */
+  /** Number of refused mails. */
   refused(): number;
-  /** The next so many are refused: for now (4xx), or for good (5xx). Who is `stranger@...` always is, for good. */
+  /** Refuses the next `count` mails, temporarily (4xx) or permanently (5xx); `stranger@...` is always refused. */
   refuse(count: number, code?: number): void;
-  /** The newest to somebody, once there are so many. */
+  /** Resolves to the newest mail to an address once it has `count` mails. */
   letterTo(email: string, count?: number): Promise<Letter>;
   stop(): void;
 }
 
-/** Refused for good, always. */
+/** Recipients that are always refused permanently. */
 const STRANGER = 'stranger@';
 
-/** Starts a server that refuses the first mails for now. */
+/** Starts a server that refuses the first mails temporarily. */
 export async function startPostOffice(refusals = 0): Promise<PostOffice> {
   const letters: Letter[] = [];
   let refused = 0;

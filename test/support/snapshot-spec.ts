@@ -1,4 +1,4 @@
-/** The law of a start: a snapshot of any moment, and what the log has since, are what all of the log is. */
+/** The law of a start: any snapshot plus the tail of the log gives the same state as the whole log. */
 import { randomUUID } from 'node:crypto';
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -13,14 +13,14 @@ import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 import { snapshotsInMemory } from './memory-ports.js';
 
-/** What happened, in which stream; by a command with a key, perhaps. */
+/** An event in its stream, and the id of its command if it had one. */
 export interface Step {
   readonly stream: string;
   readonly event: DomainEvent;
   readonly commandId?: string | undefined;
 }
 
-/** Steps of several streams in one order, each with its own in theirs: `which` says of whom the next is. */
+/** Interleaves the steps of several streams, keeping the order of each; `which` selects the stream of the next step. */
 export function interleaved(streams: readonly (readonly Step[])[], which: readonly number[]): Step[] {
   const left = streams.map((steps) => [...steps]);
   const all: Step[] = [];
@@ -28,7 +28,7 @@ export function interleaved(streams: readonly (readonly Step[])[], which: readon
   return [...all, ...left.flat()];
 }
 
-/** States are compared without regard to the order in which maps were filled, and to members that say nothing. */
+/** Normalises states for comparison: ignores the insertion order of maps, and undefined members. */
 export const plain = (state: unknown): unknown =>
   JSON.parse(
     JSON.stringify(state, (_, value) => {
@@ -37,14 +37,14 @@ export const plain = (state: unknown): unknown =>
     }),
   );
 
-/** A log in memory of which starts are made. */
+/** Restores states from a log in memory. */
 export async function starting<State, Event extends DomainEvent>(catalog: Catalog, audience: Audience<State, Event>) {
   const world = memoryWorld();
   const node = memoryKernel(world, [catalog]);
-  const { snapshots: bare, kept } = snapshotsInMemory();
+  const { snapshots: bare, stored } = snapshotsInMemory();
   const snapshots = encryptSnapshots(bare, {
     sealBytes: node.vault.sealBytes,
-    // One that says what it can't open, and remembers no key that is destroyed meanwhile.
+    // A new vault reports what it cannot open, and has no destroyed key in its cache.
     openBytes: (...sealed) => createVault(world.keys, aes256gcm).openBytes(...sealed),
   });
   const revisions = new Map<string, number>();
@@ -53,11 +53,11 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
   const fold = audienceFold(audience);
   const form = fold.snapshot!;
   const read: RecordedEvent[] = [];
-  const told: unknown[] = [];
+  const warnings: unknown[] = [];
   const counted = {
     log: {
-      async read(...asked: Parameters<typeof node.log.read>) {
-        const found = await node.log.read(...asked);
+      async read(...args: Parameters<typeof node.log.read>) {
+        const found = await node.log.read(...args);
         if (typeof found !== 'string') read.push(...found);
         return found;
       },
@@ -73,11 +73,11 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
     },
   };
 
-  /** The state where a window begins, with what is kept or without. */
+  /** Restores the state at a position, from the snapshot or (`whole`) from the log only. */
   async function at(position: bigint, how: 'kept' | 'whole' = 'kept') {
     const from = { horizon: position, from: position };
     const none = { ...snapshots, read: async () => undefined };
-    const logger = { ...silentLogger, warn: (...line: unknown[]) => void told.push(line) };
+    const logger = { ...silentLogger, warn: (...line: unknown[]) => void warnings.push(line) };
     const chosen = how === 'kept' ? snapshots : none;
     read.length = 0;
     return restoreFold(catalog.service, fold, from, {
@@ -91,11 +91,11 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
 
   return {
     ...node,
-    kept,
+    stored,
     snapshots,
     form,
     read,
-    told,
+    warnings,
     at,
     /** Resolves with the position of the event. */
     async append({ stream, event, commandId }: Step): Promise<bigint> {
@@ -109,12 +109,12 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
       revisions.set(stream, done.revision);
       return done.position;
     },
-    /** Keeps the state as it is at a position. */
-    async keep(position: bigint) {
+    /** Writes a snapshot of the state at a position. */
+    async writeSnapshot(position: bigint) {
       const { state } = await at(position, 'whole');
       await snapshots.write(catalog.service, form.version, position, form.parts(state));
     },
-    /** At each of these it is the same, with what is kept and without. */
+    /** Expects the same state with and without the snapshot at each position. */
     async expectSame(positions: readonly bigint[]) {
       for (const position of positions) {
         const [some, all] = [await at(position), await at(position, 'whole')];

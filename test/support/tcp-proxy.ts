@@ -6,13 +6,13 @@ export interface TcpProxy {
   readonly port: number;
   /** The server's URL with this proxy's address. */
   readonly url: string;
-  /** Cuts connections whose client sends any of these texts: the server gets the request, the answer is lost. */
+  /** Cuts a connection after its client has sent any of these texts: the server gets the request, the answer is lost. */
   cutAfter(...texts: readonly string[]): void;
   /** Passes requests on, but no answers. */
   holdAnswers(): void;
   /** Passes answers again; held ones are lost with their connections. */
   releaseAnswers(): void;
-  /** Cuts all connections, and new ones at once, until `restore`. */
+  /** Cuts all present and new connections until `restore`. */
   interrupt(): void;
   restore(): void;
   /** Number of connections that `cutAfter` has cut. */

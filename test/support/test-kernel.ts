@@ -12,7 +12,7 @@ export interface KernelOptions {
   readonly database: string;
   readonly catalogs: readonly Catalog[];
   readonly projections: readonly ReadModel[];
-  /** Name of the node; one with the name of a killed node takes over its leases at once. */
+  /** Name of the node. A node with the name of a killed one takes over its leases immediately. */
   readonly node?: string;
 }
 
@@ -82,7 +82,7 @@ export async function startServiceKernel(
 
 type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'projectionProgress' | 'head'>;
 
-/** Runs one loop for all of these, which are of one service, until the signal. */
+/** Runs one loop for read models of one service until the signal. */
 export function project(
   kernel: Parts,
   projections: readonly ReadModel[],

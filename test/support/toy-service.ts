@@ -21,7 +21,7 @@ export const toys = {
     ToyPut: event(object({ box: text, toy: text, secret: object({}, { note: text }) }), {
       sealed: { subject: boxOf, erased: { note: 'erased' } },
     }),
-    /** The key that the notes are sealed under is destroyed. */
+    /** Destroys the key of the notes. */
     NotesErased: event(object({ box: text }), { erases: boxOf }),
   },
 } as const satisfies Catalog;
@@ -38,7 +38,7 @@ export interface PutToy {
   readonly toy: string;
   readonly note?: string;
   readonly most?: number;
-  /** Instead of putting a toy. */
+  /** Erases the box instead of putting a toy. */
   readonly erase?: true;
 }
 
@@ -88,7 +88,7 @@ export const context = (commandId: string = randomUUID(), fingerprint?: string):
 export type WardEvent =
   | DomainEvent<'Entered', { ward: string; person: string }>
   | DomainEvent<'Left', { ward: string; person: string }>
-  | DomainEvent<'Said', { ward: string; text: string }>
+  | DomainEvent<'Wrote', { ward: string; text: string }>
   | DomainEvent<'Closed', { ward: string }>;
 
 export type Wards = { readonly [ward: string]: readonly string[] };
@@ -131,7 +131,7 @@ export const wardAudience: Audience<Wards, WardEvent> = {
       ],
     },
 
-    Said: {
+    Wrote: {
       deliver: ({ type, data }, after) => [{ to: keys(people(after, data.ward)), message: { type, payload: data } }],
     },
 
@@ -144,7 +144,7 @@ export const wardAudience: Audience<Wards, WardEvent> = {
   },
 };
 
-/** An event as the feed gives it. */
+/** An event as delivered by the live feed. */
 export function at(position: number | bigint, event: WardEvent): RevealedEvent<WardEvent> {
   const recorded = {
     id: `e${position}`,
@@ -162,14 +162,14 @@ export function at(position: number | bigint, event: WardEvent): RevealedEvent<W
 export interface Recording extends Sink {
   readonly sent: { readonly message: { type: string; payload?: unknown }; readonly position?: Position }[];
   readonly frames: Frame[];
-  /** How it ended, if it has. */
+  /** How the stream ended; undefined while it is open. */
   ended: 'over' | 'resume' | 'cut' | undefined;
-  /** The client goes away. */
+  /** Disconnects the client. */
   leave(): void;
   unread: number;
-  /** While false, what it is sent stays unread. */
+  /** While false, sent frames count as unread. */
   reading: boolean;
-  /** Takes all that is unread. */
+  /** Reads all unread frames. */
   read(): void;
   cursor(): Position | undefined;
 }
@@ -222,9 +222,9 @@ export const entered = (person: string, ward = 'w'): WardEvent => ({
   data: { ward, person },
 });
 export const left = (person: string, ward = 'w'): WardEvent => ({ type: 'Left', data: { ward, person } });
-export const said = (text: string, ward = 'w'): WardEvent => ({ type: 'Said', data: { ward, text } });
+export const wrote = (text: string, ward = 'w'): WardEvent => ({ type: 'Wrote', data: { ward, text } });
 
-/** The log is further than what was told here. */
+/** Head of the log, beyond all published events. */
 export const head = async () => 1000n;
 
 /** A relay of wards with people in it; the events so far have positions 1, 2, ... */

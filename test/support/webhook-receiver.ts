@@ -1,4 +1,4 @@
-/** A webhook's receiver on a real socket: keeps what it was sent and answers as each test has it answer. */
+/** Receiver of webhooks on a real socket: records requests and answers with a function of the test. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,8 +17,8 @@ export interface Receiver {
   readonly port: number;
   readonly url: string;
   readonly received: Received[];
-  /** Resolves when so many requests have come. */
-  came(count: number): Promise<void>;
+  /** Resolves when `count` requests were received. */
+  waitForRequests(count: number): Promise<void>;
   respond: Respond;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function startReceiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     respond: answer(204),
-    async came(count) {
+    async waitForRequests(count) {
       if (received.length >= count) return;
       await new Promise<void>((wake) => waiting.add({ count, wake }));
     },

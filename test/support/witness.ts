@@ -1,4 +1,4 @@
-/** A witness of transparency logs (C2SP `tlog-witness`) on a real socket, for one log whose signatures it does not check. */
+/** A witness of transparency logs (C2SP `tlog-witness`) on a real socket, for one log; it does not check signatures. */
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

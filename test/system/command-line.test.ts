@@ -92,10 +92,10 @@ describe('the command line', () => {
       expect([out, code], args.join(' ')).to.deep.equal(['', 2]);
       return err;
     };
-    const asked = [['confg'], ['confg', '--help'], ['help', 'confg']].map((args) => unknown(...args));
+    const outputs = [['confg'], ['confg', '--help'], ['help', 'confg']].map((args) => unknown(...args));
     const listed =
       /^annals: unknown command 'confg', it must be one of serve, .*, analytics, help; did you mean config\?\n$/;
-    for (const err of await Promise.all(asked)) expect(err).to.match(listed);
+    for (const err of await Promise.all(outputs)) expect(err).to.match(listed);
     const within = [
       ['logs', 'qury'],
       ['help', 'logs', 'qury'],

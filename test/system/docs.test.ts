@@ -93,9 +93,9 @@ describe('documentation pages', () => {
   });
 
   it('name only existing metrics', async () => {
-    const told = await createMetrics().text();
+    const metrics = await createMetrics().text();
     const metric = /^(?:annals|nodejs|process)_\w+$/;
-    const unknown = (name: string) => metric.test(name) && !told.includes(` ${name} `);
+    const unknown = (name: string) => metric.test(name) && !metrics.includes(` ${name} `);
     expect(wrong((text) => named(text).filter(unknown))).to.deep.equal([]);
   });
 
@@ -103,8 +103,8 @@ describe('documentation pages', () => {
     const row = /^\| (.+?) +\| (\d.*?) +\|.*\| `(\w+)` in `(.+?)` +\|$/gm;
     const bounds = pages.flatMap(({ text }) => [...text.matchAll(row)]);
     expect(bounds.length).to.be.greaterThan(40);
-    for (const [, what = '', told = '', name = '', path = ''] of bounds)
-      expect(valuesOf(name, read(path)), `${what}: ${name} in ${path}`).to.include(amountOf(told));
+    for (const [, what = '', metrics = '', name = '', path = ''] of bounds)
+      expect(valuesOf(name, read(path)), `${what}: ${name} in ${path}`).to.include(amountOf(metrics));
   });
 });
 
@@ -140,8 +140,8 @@ const UNITS: { readonly [unit: string]: number } = {
 };
 
 /** Parses `3.5 s` to ms, `64 KiB` to bytes, `50,000` as is. */
-function amountOf(told: string): number {
-  const [, amount = '', unit = ''] = /^([\d.,]+) ?(\w*)$/.exec(told) ?? [];
+function amountOf(metrics: string): number {
+  const [, amount = '', unit = ''] = /^([\d.,]+) ?(\w*)$/.exec(metrics) ?? [];
   return Number(amount.replaceAll(',', '')) * (UNITS[unit] ?? Number.NaN);
 }
 

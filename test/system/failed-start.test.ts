@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { undoStart } from '../../adapters/platform/process/shutdown.js';
 
 describe('a failed start', () => {
-  const told: string[] = [];
-  const note = (_: object, message: string) => told.push(message);
+  const messages: string[] = [];
+  const note = (_: object, message: string) => messages.push(message);
   const logger = { debug: note, info: note, warn: note, error: note };
-  beforeEach(() => told.splice(0));
+  beforeEach(() => messages.splice(0));
 
   it('is undone step by step, even if a step fails', async () => {
     const done: string[] = [];
@@ -19,11 +19,11 @@ describe('a failed start', () => {
     }));
     await undoStart(steps, logger);
     expect(done).to.deep.equal(['one', 'two', 'three']);
-    expect(told).to.deep.equal(['could not stop cleanly']);
+    expect(messages).to.deep.equal(['could not stop cleanly']);
   });
 
   it('ends even if a step hangs, as with an unavailable store', async () => {
     await undoStart([{ name: 'stores', run: () => new Promise(() => {}) }], logger, 1);
-    expect(told).to.deep.equal(['stopping took too long']);
+    expect(messages).to.deep.equal(['stopping took too long']);
   });
 });

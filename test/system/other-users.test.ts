@@ -60,9 +60,9 @@ describe('for other users of the machine', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const pids = new Map<string, number>();
-  const said: object[] = [];
+  const lines: object[] = [];
   const note = (fields: object, text: string) => {
-    said.push({ ...fields, text });
+    lines.push({ ...fields, text });
     if ('engine' in fields && 'pid' in fields) pids.set(String(fields.engine), Number(fields.pid));
   };
   const silent = createLogger({ level: 'silent', format: 'json' });
@@ -198,7 +198,7 @@ describe('for other users of the machine', function () {
     const secret = new URL(engines.mongoUrl).password;
     expect(secret).to.have.length.greaterThan(30);
     expect(engines.eventStoreUrl).to.contain(secret);
-    expect(JSON.stringify(said)).not.to.contain(secret);
+    expect(JSON.stringify(lines)).not.to.contain(secret);
     expect([...pids.keys()]).to.have.members(['eventstore', 'mongo']);
     for (const pid of pids.values()) expect(commandLine(pid)).to.contain('child-main.js').and.not.to.contain(secret);
   });

@@ -143,19 +143,19 @@ describe('client address', () => {
   });
 
   it('causes one warning when a proxy on this machine is not trusted', () => {
-    let told = 0;
-    const address = createClientAddress(['10.0.0.0/8'], () => void told++);
+    let warnings = 0;
+    const address = createClientAddress(['10.0.0.0/8'], () => void warnings++);
     for (const [socket, forwardedFor] of [
       ['127.0.0.1', undefined],
       ['203.0.113.5', '1.2.3.4'],
       ['10.0.0.1', '1.2.3.4'],
     ] as const)
       address(socket, forwardedFor);
-    expect(told).to.equal(0);
+    expect(warnings).to.equal(0);
     for (let nth = 0; nth < 2; nth++) expect(address('::ffff:127.0.0.1', '1.2.3.4')).to.equal('127.0.0.1');
-    expect(told).to.equal(1);
-    createClientAddress(['127.0.0.0/8'], () => void told++)('127.0.0.1', '1.2.3.4');
-    expect(told).to.equal(1);
+    expect(warnings).to.equal(1);
+    createClientAddress(['127.0.0.0/8'], () => void warnings++)('127.0.0.1', '1.2.3.4');
+    expect(warnings).to.equal(1);
   });
 
   it('is the last one not set by a trusted proxy', () => {

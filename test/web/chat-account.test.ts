@@ -77,7 +77,7 @@ describe('account and administration of the chat page', () => {
     ]);
   });
 
-  it('tells entries of the audit log with names, also of what is gone', () => {
+  it('shows entries of the audit log with names, also those about deleted subjects', () => {
     const created = {
       actorId: 'u1',
       targetType: 'channel',

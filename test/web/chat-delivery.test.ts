@@ -107,14 +107,14 @@ describe('the chat page on a bad line', function () {
   it('says that the connection is lost, and catches up when it is back', async () => {
     const id = await channel('away');
     const page = await enter(ada, `channels/${id}`);
-    const kept = await post(bob, id, 'before');
+    const sent = await post(bob, id, 'before');
     await message(page, 'before').waitFor();
     await page.context().setOffline(true);
     await page.evaluate("dispatchEvent(new Event('offline'))");
     await write(page, 'typed while away');
     await message(page, 'typed while away').getByText('Not sent yet').waitFor();
     await post(bob, id, 'missed');
-    await as(bob, 'PUT', `/messages/${kept.id}`, { content: 'changed' });
+    await as(bob, 'PUT', `/messages/${sent.id}`, { content: 'changed' });
     await page.context().setOffline(false);
     await message(page, 'missed').waitFor();
     await message(page, 'changed').waitFor();
@@ -171,9 +171,9 @@ describe('the chat page on a bad line', function () {
       await released;
       await route.continue();
     });
-    const asked = page.context().waitForEvent('request', (request) => request.url().endsWith('/events'));
+    const reconnection = page.context().waitForEvent('request', (request) => request.url().endsWith('/events'));
     const second = await open(`${chat.base}/#/channels/${id}`, { context: page.context() });
-    await asked;
+    await reconnection;
     // Long enough for reads that do not wait for the stream.
     await timeline(second)
       .waitFor({ timeout: 1000 })

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { useChat } from '../support/chat-scenario.js';
-import { button, inWorkspace, openSection, says, useChatPages } from './chat-page.js';
+import { button, expectText, inWorkspace, openSection, useChatPages } from './chat-page.js';
 
 describe('chat page on two nodes', function () {
   this.timeout(120_000);
@@ -46,7 +46,7 @@ describe('chat page on two nodes', function () {
     await button(page, 'Create a webhook').click();
     await page.getByLabel('Name', { exact: true }).fill('Build server');
     await button(page, 'Create').click();
-    await says(page, 'Build server is ready');
+    await expectText(page, 'Build server is ready');
     await button(page, 'Done').click();
     await button(page, 'Remove Build server').waitFor();
   });

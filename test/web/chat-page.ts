@@ -1,4 +1,4 @@
-/** The chat's page in a real browser: tabs whose complaints fail the test, and signing in. */
+/** The chat's page in a real browser: tabs that fail the test on console errors, and sign-in. */
 import { expect } from 'chai';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { complaintsOf, hasBrowser, startBrowser } from '../support/browser.js';
@@ -49,7 +49,7 @@ export const button = (page: Page, name: string | RegExp): Locator => page.getBy
 export const inWorkspace = (page: Page): Promise<void> => page.locator('.workspace').waitFor({ state: 'attached' });
 
 /** Resolves when the page shows a text. */
-export const says = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+export const expectText = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
 
 /** Shows a section of the settings, for example `admin/members`. */
 export async function openSection(page: Page, path: string): Promise<void> {

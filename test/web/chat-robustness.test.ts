@@ -156,9 +156,9 @@ describe('robustness of the chat page', () => {
     const timeline = { messages, hasOlder: false, hasNewer: false };
     store.update((state) => ({ ...state, timelines: new Map([['c1', timeline]]) }));
     page.createTimelines({ store }).bound('c1');
-    const kept = store.state.peek().timelines.get('c1');
-    expect(kept?.messages).to.deep.equal(messages.slice(-400));
-    expect(kept?.hasOlder).to.equal(true);
+    const cached = store.state.peek().timelines.get('c1');
+    expect(cached?.messages).to.deep.equal(messages.slice(-400));
+    expect(cached?.hasOlder).to.equal(true);
   });
 
   it('counts what is unread again only where something has changed', () => {

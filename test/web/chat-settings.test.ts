@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { accessible } from '../support/browser.js';
 import { inMode, useChat } from '../support/chat-scenario.js';
 import { ask } from '../support/http-spec.js';
-import { button, inWorkspace, noScroll, openSection, PHONE, picture, says, useChatPages } from './chat-page.js';
+import { button, expectText, inWorkspace, noScroll, openSection, PHONE, picture, useChatPages } from './chat-page.js';
 
 const ADMIN = { email: 'admin@example.org', password: 'the first password' };
 const SECTIONS = [
@@ -50,16 +50,16 @@ describe('settings of the chat page', function () {
     expect(await page.getByRole('link', { name: 'Members' }).count()).to.equal(0);
     await page.getByLabel('Display name').fill('admin');
     await button(page, 'Save').click();
-    await says(page, /already taken/);
+    await expectText(page, /already taken/);
     await page.getByLabel('Display name').fill('Ada Lovelace');
     await button(page, 'Save').click();
-    await says(page, 'Saved');
+    await expectText(page, 'Saved');
 
     await openSection(page, 'account/sessions');
-    await says(page, 'Chrome on Linux');
+    await expectText(page, 'Chrome on Linux');
     await picture(page, 'settings-sessions');
     await button(page, /^End the session of/).click();
-    await says(page, '1 session ended');
+    await expectText(page, '1 session ended');
     expect((await ask(chat.base, 'GET', '/auth/me', { token: ada.token })).status).to.equal(401);
 
     await page.keyboard.press('Escape');
@@ -69,7 +69,7 @@ describe('settings of the chat page', function () {
     await picture(page, 'settings-leave');
     await accessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Leave this server' }).click();
-    await says(page, 'You have left this server.');
+    await expectText(page, 'You have left this server.');
     expect(await page.evaluate("localStorage.getItem('chat.session')")).to.equal(null);
   });
 
@@ -84,7 +84,7 @@ describe('settings of the chat page', function () {
     await picture(admin, 'settings-add-member');
     await accessible(admin);
     await button(admin, 'Add').click();
-    await says(admin, 'grace@example.org is added');
+    await expectText(admin, 'grace@example.org is added');
     const act = async (item: string) => {
       await button(admin, 'Actions for grace').click();
       await admin.getByRole('menuitem', { name: item }).click();
@@ -92,21 +92,21 @@ describe('settings of the chat page', function () {
 
     const grace = await signIn({ email: 'grace@example.org', password });
     await act('Make admin');
-    await says(admin, 'grace is an admin now');
-    // Their page learns it at once.
+    await expectText(admin, 'grace is an admin now');
+    // Their page changes without a reload.
     await openSection(grace, 'admin/members');
     await act('Take the admin role away');
-    await says(admin, 'grace is a member now');
+    await expectText(admin, 'grace is a member now');
 
     await act('Set a password');
     await admin.getByLabel('First password').fill('grace chooses well');
     await button(admin, 'Set a password').click();
-    await says(admin, 'The password of grace is set');
-    await says(grace, 'Your session has ended.');
+    await expectText(admin, 'The password of grace is set');
+    await expectText(grace, 'Your session has ended.');
 
     await act('Remove from the server');
     await admin.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await says(admin, 'grace is removed');
+    await expectText(admin, 'grace is removed');
     await button(admin, 'Actions for grace').waitFor({ state: 'detached' });
     await button(grace, 'Sign in').waitFor();
 
@@ -114,18 +114,18 @@ describe('settings of the chat page', function () {
     await button(admin, 'Actions for Admin').click();
     await admin.getByRole('menuitem', { name: 'Take the admin role away' }).click();
     await button(admin, 'Take the admin role away').click();
-    await says(admin, /The last admin cannot/);
+    await expectText(admin, /The last admin cannot/);
   });
 
   it('shows the token of a new webhook once, with an example that works', async () => {
     const page = await signIn(ADMIN, { colorScheme: 'dark' });
     await openSection(page, 'admin/webhooks');
-    await says(page, 'No webhooks yet');
+    await expectText(page, 'No webhooks yet');
     await button(page, 'Create a webhook').click();
     await page.getByLabel('Name', { exact: true }).fill('Build server');
     await page.getByLabel('Channel', { exact: true }).selectOption({ label: 'General' });
     await button(page, 'Create').click();
-    await says(page, 'Build server is ready');
+    await expectText(page, 'Build server is ready');
     await picture(page, 'settings-webhook-token');
     await accessible(page);
     const [token, example] = await page.locator('.copyable pre').allTextContents();
@@ -139,11 +139,11 @@ describe('settings of the chat page', function () {
     expect(status).to.equal(200);
     expect(new URL(address).origin).to.equal(chat.base);
     await button(page, 'Done').click();
-    await says(page, /# General · created by/);
+    await expectText(page, /# General · created by/);
     expect(await page.content()).not.to.contain(token);
     await button(page, 'Remove Build server').click();
     await button(page, 'Remove').click();
-    await says(page, 'No webhooks yet');
+    await expectText(page, 'No webhooks yet');
   });
 
   it('renames the server, pages and filters the audit log, and exports', async () => {
@@ -151,17 +151,17 @@ describe('settings of the chat page', function () {
     await openSection(page, 'admin/server');
     await page.getByLabel('Name', { exact: true }).fill('Analytical Engines');
     await button(page, 'Save').click();
-    await says(page, 'Saved');
+    await expectText(page, 'Saved');
     for (let n = 0; n < 105; n++) await asAdmin('PUT', '/server/settings', { name: `Name ${n}` });
 
     await openSection(page, 'admin/audit');
     const rows = page.locator('.audit tbody tr');
-    await says(page, 'Name 104');
+    await expectText(page, 'Name 104');
     expect(await rows.count()).to.equal(100);
     await button(page, 'Show more').click();
-    await says(page, 'Analytical Engines');
+    await expectText(page, 'Analytical Engines');
     await page.getByLabel('Action').selectOption({ label: 'Created a webhook' });
-    await says(page, 'Build server');
+    await expectText(page, 'Build server');
     await page.locator('.audit tbody tr:nth-child(2)').waitFor({ state: 'detached' });
 
     await openSection(page, 'admin/export');
@@ -173,7 +173,7 @@ describe('settings of the chat page', function () {
     expect(download.suggestedFilename()).to.match(/^chat-export-\d{4}-\d\d-\d\d\.json$/);
     const exported = JSON.parse(await readFile(await download.path(), 'utf8'));
     expect(exported.serverSettings.name).to.equal('Name 104');
-    await says(page, /^Saved, /);
+    await expectText(page, /^Saved, /);
   });
 
   it('is accessible in both schemes, and fits a narrow window', async () => {

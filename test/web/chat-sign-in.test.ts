@@ -9,7 +9,7 @@ import { inMode } from '../support/chat-scenario.js';
 import { type RunningNode, startNode } from '../support/node.js';
 import { type Provider, startProvider } from '../support/oauth-provider.js';
 import { type PostOffice, startPostOffice } from '../support/smtp-server.js';
-import { button, inWorkspace, noScroll, openSection, PHONE, picture, says, useChatPages } from './chat-page.js';
+import { button, expectText, inWorkspace, noScroll, openSection, PHONE, picture, useChatPages } from './chat-page.js';
 
 const ADA = 'ada@example.org';
 const BEA = 'bea@example.org';
@@ -68,7 +68,7 @@ describe('signing in to the chat page', function () {
     const stranger = await open(base);
     await stranger.getByLabel('Email').fill('nobody@example.org');
     await stranger.keyboard.press('Enter');
-    await says(stranger, 'Nobody with this email is a member here; ask an admin to add you');
+    await expectText(stranger, 'Nobody with this email is a member here; ask an admin to add you');
   });
 
   it('signs in by a mailed link, once, after a click', async () => {
@@ -77,15 +77,15 @@ describe('signing in to the chat page', function () {
     await page.getByLabel('Email').fill(ADA);
     await accessible(page);
     await button(page, 'Mail me a link').click();
-    await says(page, 'Check your mail');
+    await expectText(page, 'Check your mail');
     await picture(page, 'sign-in-mail-sent');
     await accessible(page);
     await button(page, 'Send it again').click();
-    await says(page, 'Sent again.');
+    await expectText(page, 'Sent again.');
     const { link } = await office.letterTo(ADA, 2);
 
     const other = await open(link.href, { context: page.context() });
-    await says(other, `Sign in as ${ADA}`);
+    await expectText(other, `Sign in as ${ADA}`);
     expect(other.url()).to.equal(`${base}/`);
     await picture(other, 'sign-in-link');
     await accessible(other);
@@ -96,7 +96,7 @@ describe('signing in to the chat page', function () {
 
     const late = await open(link.href);
     await button(late, 'Sign in').click();
-    await says(late, 'This link has expired or was used before. Ask for a new one.');
+    await expectText(late, 'This link has expired or was used before. Ask for a new one.');
     await button(late, 'Cancel').click();
     await late.getByLabel('Email').waitFor();
   });
@@ -113,7 +113,7 @@ describe('signing in to the chat page', function () {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('Repeat the password').fill(`${PASSWORD}?`);
     await button(page, 'Create the account').click();
-    await says(page, 'The two passwords are not the same.');
+    await expectText(page, 'The two passwords are not the same.');
     await picture(page, 'sign-in-register');
     await accessible(page);
     await page.getByLabel('Repeat the password').fill(PASSWORD);
@@ -124,7 +124,7 @@ describe('signing in to the chat page', function () {
     await other.getByLabel('Email').fill(BEA);
     await other.getByLabel('Password', { exact: true }).fill('a wrong guess');
     await button(other, 'Sign in').click();
-    await says(other, 'Email or password is wrong');
+    await expectText(other, 'Email or password is wrong');
     await picture(other, 'sign-in-wrong-password');
     await noScroll(other);
     await accessible(other);
@@ -134,11 +134,11 @@ describe('signing in to the chat page', function () {
     await button(other, 'Forgot the password?').click();
     await other.getByLabel('Email').fill(BEA);
     await button(other, 'Mail me a link').click();
-    await says(other, 'Check your mail');
+    await expectText(other, 'Check your mail');
     const { link } = await office.letterTo(BEA);
     expect(link.pathname).to.equal('/reset');
     await other.goto(link.href);
-    await says(other, 'Set your password');
+    await expectText(other, 'Set your password');
     expect(other.url()).to.equal(`${base}/`);
     await other.getByLabel('New password').fill('another horse battery');
     await other.getByLabel('Repeat the password').fill('another horse battery');
@@ -147,14 +147,14 @@ describe('signing in to the chat page', function () {
     await inWorkspace(other);
 
     // The new password ended the other session.
-    await says(page, 'Your session has ended.');
+    await expectText(page, 'Your session has ended.');
   });
 
   it('joins by an invitation', async () => {
     const flags = { ...inMode('password'), ...mail(), '--chat-initial-user-password': PASSWORD };
     const base = await start(flags);
     const page = await open(base);
-    await says(page, 'Members join by invitation of an admin.');
+    await expectText(page, 'Members join by invitation of an admin.');
     await page.getByLabel('Email').fill('admin@localhost');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
@@ -163,7 +163,7 @@ describe('signing in to the chat page', function () {
     await button(page, 'Add a member').click();
     await page.getByLabel('Email').fill(CYD);
     await button(page, 'Add').click();
-    await says(page, `${CYD} is added. An invitation is on its way`);
+    await expectText(page, `${CYD} is added. An invitation is on its way`);
 
     const { link } = await office.letterTo(CYD);
     const invited = await open(link.href, { viewport: PHONE, colorScheme: 'dark' });
@@ -196,7 +196,7 @@ describe('signing in to the chat page', function () {
       expires_in: '900',
     });
     const forged = await open(`${base}/?${query}`);
-    await says(forged, 'Continue as Ada Lovelace?');
+    await expectText(forged, 'Continue as Ada Lovelace?');
     expect(forged.url()).to.equal(`${base}/`);
     await accessible(forged);
     await button(forged, 'Cancel').click();
@@ -204,9 +204,9 @@ describe('signing in to the chat page', function () {
     expect(await storedSession(forged)).to.equal(null);
 
     const broken = await open(`${base}/?access_token=x&refresh_token=y`);
-    await says(broken, 'The server could not complete the sign-in.');
+    await expectText(broken, 'The server could not complete the sign-in.');
     const failed = await open(`${base}/?oauth_error=user_not_found`);
-    await says(failed, 'Nobody with the email of that account is a member here.');
+    await expectText(failed, 'Nobody with the email of that account is a member here.');
     expect(failed.url()).to.equal(`${base}/`);
   });
 
@@ -236,21 +236,21 @@ describe('signing in to the chat page', function () {
     expect(new Set(tokens).size).to.equal(tokens.length);
     for (const tab of [page, other]) {
       await tab.evaluate("location.hash = '#/account/sessions'");
-      await says(tab, 'This browser');
+      await expectText(tab, 'This browser');
     }
 
     // Each tab keeps an edit for itself.
     const [userKey = ''] = await other.evaluate<string[]>(
       `Object.keys(localStorage).filter(key => key.startsWith('chat.user.'))`,
     );
-    const kept = () => other.evaluate<string[]>('Object.keys(sessionStorage)');
+    const storedKeys = () => other.evaluate<string[]>('Object.keys(sessionStorage)');
     await other.evaluate(`sessionStorage.setItem('${userKey.replace(/\.[^.]*$/, '.editing')}', 'null')`);
-    expect(await kept()).to.have.length(1);
+    expect(await storedKeys()).to.have.length(1);
     await page.evaluate("location.hash = '#/account/profile'");
     await button(page, 'Sign out').click();
-    await says(page, 'You are signed out.');
-    await says(other, 'You are signed out.');
-    expect(await kept()).to.deep.equal([]);
+    await expectText(page, 'You are signed out.');
+    await expectText(other, 'You are signed out.');
+    expect(await storedKeys()).to.deep.equal([]);
     await page.reload();
     await button(page, 'Sign in').waitFor();
   });

@@ -1,17 +1,17 @@
 /** The workspace of the chat page in a browser: people who are signed in, and the parts of the page they use. */
 import { expect } from 'chai';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { type ChatNodes, type Said, useChat } from '../support/chat-scenario.js';
+import { type AnyBody, type ChatNodes, useChat } from '../support/chat-scenario.js';
 import { ask, type Member } from '../support/http-spec.js';
 import { type ChatPages, useChatPages } from './chat-page.js';
 
 export interface ChatWorkspaces extends ChatPages {
   readonly chat: ChatNodes;
   /** Sends a request with the member's token; resolves with the body of a success. */
-  as(who: Member, method: string, path: string, body?: unknown): Promise<Said>;
+  as(who: Member, method: string, path: string, body?: unknown): Promise<AnyBody>;
   /** Creates a channel as the admin, and resolves with its id. */
   channel(name: string, more?: object): Promise<string>;
-  post(who: Member, channelId: string, content: string): Promise<Said>;
+  post(who: Member, channelId: string, content: string): Promise<AnyBody>;
   /** Opens the page as a member, at a view such as `channels/c1`, when its messages are there. */
   enter(who: Member, view: string, options?: BrowserContextOptions): Promise<Page>;
 }

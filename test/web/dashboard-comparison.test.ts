@@ -4,24 +4,24 @@ import type { Page } from 'playwright-core';
 import { FIREFOX } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
 import { run } from '../support/server-process.js';
-import { button, noScroll, picture, says, useDashboard } from './dashboard-page.js';
+import { button, expectText, noScroll, picture, useDashboard } from './dashboard-page.js';
 
 const DAY_MS = 86_400_000;
 const PHONE = { width: 390, height: 844 };
 
-/** All rows of a list, in a dialog of which only those in view are rendered, and a search in them. */
+/** Opens the dialog with all rows of a list, which renders only rows in view, and searches in it. */
 async function showAll(page: Page) {
   await button(page, 'All: Pages').click();
   const rows = page.locator('.all-rows');
-  await says(page, '.all-rows', '1,000 rows');
+  await expectText(page, '.all-rows', '1,000 rows');
   expect(await rows.locator('.list-row').count()).to.be.within(5, 100);
   await accessible(page);
   await picture(page, 'all-pages');
   await page.getByRole('searchbox', { name: 'Search' }).fill('(OTHER');
-  await says(page, '.all-rows', '1 row');
-  await says(page, '.all-rows .list-row', /^\(other\).*\d$/);
+  await expectText(page, '.all-rows', '1 row');
+  await expectText(page, '.all-rows .list-row', /^\(other\).*\d$/);
   await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like it');
-  await says(page, '.all-rows', 'Nothing matches.');
+  await expectText(page, '.all-rows', 'Nothing matches.');
   await button(page, 'Close').click();
   expect(await page.getByRole('dialog').count()).to.equal(0);
 }
@@ -46,7 +46,7 @@ describe('dashboard of a new site with many invented values', function () {
       { 'user-agent': FIREFOX },
     );
     const page = await openAt(site);
-    await says(page, '#totals', /Page views1,360no earlier data/);
+    await expectText(page, '#totals', /Page views1,360no earlier data/);
     expect(await page.locator('#totals .up, #totals .down').count()).to.equal(0);
     const items = async (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
     expect((await items('pages'))[0]).to.match(/^\/pricing4\.4 %60$/);
@@ -57,7 +57,7 @@ describe('dashboard of a new site with many invented values', function () {
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'incomplete-dark');
     const phone = await openAt(site, { viewport: PHONE });
-    await says(phone, '#totals', /no earlier data/);
+    await expectText(phone, '#totals', /no earlier data/);
     await noScroll(phone);
     await picture(phone, 'incomplete-phone-light');
     await phone.emulateMedia({ colorScheme: 'dark' });
@@ -75,17 +75,17 @@ describe('dashboard of a new site with many invented values', function () {
     await analytics.collect(Array.from({ length: 5 }, () => ({ site, path: '/' })));
     const page = await openAt(site, { viewport: PHONE });
     await page.getByText('7 days', { exact: true }).click();
-    await says(page, '#totals', /Page views1720 % more from 10 in the first 6 of the previous 7 days/);
-    await says(page, '#totals', /Events0none in the first 6 of the previous 7 days/);
+    await expectText(page, '#totals', /Page views1720 % more from 10 in the first 6 of the previous 7 days/);
+    await expectText(page, '#totals', /Events0none in the first 6 of the previous 7 days/);
     await accessible(page);
     await noScroll(page);
     await picture(page, 'without-today-phone');
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'without-today-dark');
-    // A period that is over is compared as a whole.
+    // A past period is compared as a whole.
     await button(page, 'Earlier period').click();
-    await says(page, '#totals', /Page views50/);
+    await expectText(page, '#totals', /Page views50/);
     expect(await page.locator('#totals').textContent()).not.to.contain('first');
   });
 });

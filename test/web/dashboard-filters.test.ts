@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { FIREFOX, SAFARI } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
-import { button, noScroll, picture, says, showList, signInByToken, useDashboard } from './dashboard-page.js';
+import { button, expectText, noScroll, picture, showList, signInByToken, useDashboard } from './dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 
@@ -24,56 +24,56 @@ describe('dashboard with filters', function () {
     return site;
   }
 
-  it('filters by clicking rows, keeps filters in the address, and says what is not kept', async () => {
+  it('filters by clicking rows, keeps filters in the address, and names the lists that are not available', async () => {
     const site = await visitedSite();
     const page = await openAt(site);
-    await says(page, '#totals', /Page views3.*Visitors2.*Events1/);
+    await expectText(page, '#totals', /Page views3.*Visitors2.*Events1/);
     await button(page, '/pricing').click();
-    await says(page, '#totals', /Page views2.*VisitorsNot counted with filters.*Events1/);
+    await expectText(page, '#totals', /Page views2.*VisitorsNot counted with filters.*Events1/);
     const rows = (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
     expect(await rows('browsers')).to.deep.equal(['Firefox100 %3']);
     expect(await rows('events')).to.deep.equal(['Buy100 %1']);
     await showList(page, 'Properties of events');
-    await says(page, '[aria-labelledby=list-properties]:is(section)', 'Not counted with filters');
+    await expectText(page, '[aria-labelledby=list-properties]:is(section)', 'Not counted with filters');
     await accessible(page);
     await picture(page, 'filtered');
 
     await showList(page, 'Campaigns');
     await button(page, 'letter / mail').click();
-    await says(page, '#totals', /Page views1.*Events0/);
+    await expectText(page, '#totals', /Page views1.*Events0/);
     await page.reload();
-    await says(page, '#totals', /Page views1.*Events0/);
+    await expectText(page, '#totals', /Page views1.*Events0/);
     await button(page, 'Remove the filter Campaigns: letter / mail').click();
-    await says(page, '#totals', /Page views2/);
+    await expectText(page, '#totals', /Page views2/);
     await page.goBack();
-    await says(page, '#totals', /Page views1.*Events0/);
+    await expectText(page, '#totals', /Page views1.*Events0/);
     await button(page, 'Remove all').click();
-    await says(page, '#totals', /Visitors2/);
+    await expectText(page, '#totals', /Visitors2/);
     expect(page.url()).not.to.contain('filters');
 
     // An entry is a view that did not come from the site itself.
     await analytics.collect({ site, path: '/inside', referrer: 'https://example.com/' });
-    await says(page, '#lists', '/inside');
+    await expectText(page, '#lists', '/inside');
     await showList(page, 'Entry pages');
     expect(await rows('entryPages')).to.deep.equal(['/pricing2', '/about1']);
     await button(page, '/about').click();
-    await says(page, '#totals', /Page views1/);
+    await expectText(page, '#totals', /Page views1/);
     await accessible(page);
     await button(page, 'Remove the filter Entry pages: /about').click();
     await showList(page, 'Pages');
 
-    // Goals are events of which the report shows the rate.
+    // Goals are events; the report shows their rates.
     await button(page, 'Settings').click();
     await page.getByLabel('Goals:').fill('Buy\nNever');
     await button(page, 'Save').click();
     await showList(page, 'Goals');
-    await says(page, '[aria-labelledby=list-goals] li:first-child', 'Buy50 %1');
-    await says(page, '[aria-labelledby=list-goals] li:last-child', 'Never0 %0');
+    await expectText(page, '[aria-labelledby=list-goals] li:first-child', 'Buy50 %1');
+    await expectText(page, '[aria-labelledby=list-goals] li:last-child', 'Never0 %0');
 
     // Pages of an event are where it happened.
     await showList(page, 'Events');
     await button(page, 'Buy').click();
-    await says(page, '#chart-title', 'Events by day');
+    await expectText(page, '#chart-title', 'Events by day');
     expect(await rows('pages')).to.deep.equal(['/pricing100 %1']);
   });
 
@@ -82,19 +82,19 @@ describe('dashboard with filters', function () {
     const page = await openAt(site, { viewport: PHONE, locale: 'en-GB' });
     await page.getByText('Today', { exact: true }).click();
     await page.locator('#chart[aria-valuemax="24"]').waitFor();
-    await says(page, '#chart-title', 'Page views by hour');
-    await says(page, '#readout', /^Highest at \d\d:00.*: 3 page views$/);
+    await expectText(page, '#chart-title', 'Page views by hour');
+    await expectText(page, '#readout', /^Highest at \d\d:00.*: 3 page views$/);
     const american = await openAt(site, { locale: 'en-US' });
     await american.getByText('Today', { exact: true }).click();
-    await says(american, '#readout', /^Highest at \d{1,2}:00 [AP]M.*: 3 page views$/);
+    await expectText(american, '#readout', /^Highest at \d{1,2}:00 [AP]M.*: 3 page views$/);
     await picture(american, 'hours-american');
     await noScroll(page);
     await accessible(page);
     await picture(page, 'hours-phone');
     await button(page, /^Visitors/).click();
-    await says(page, '#chart-title', 'Visitors by day');
+    await expectText(page, '#chart-title', 'Visitors by day');
     await button(page, 'Earlier period').click();
-    await says(page, '#nothing', 'No hits in this period');
+    await expectText(page, '#nothing', 'No hits in this period');
     expect(page.url()).to.match(/start=.*&end=/);
     await button(page, 'Later period').click();
     await page.waitForURL('**/*days=1');
@@ -115,7 +115,7 @@ describe('dashboard with filters', function () {
     await noScroll(page);
     await picture(page, 'overview');
     await card(one).getByRole('link').click();
-    await says(page, '#name', one);
+    await expectText(page, '#name', one);
     expect(page.url()).to.contain(`site=${one}&days=7`);
     await page.goBack();
     await card(other).waitFor();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
 import { ask } from '../support/http-spec.js';
-import { ADA, button, says, signInByToken, useDashboard } from './dashboard-page.js';
+import { ADA, button, expectText, signInByToken, useDashboard } from './dashboard-page.js';
 
 describe('dashboard left open', function () {
   this.timeout(120_000);
@@ -17,19 +17,19 @@ describe('dashboard left open', function () {
     const { link } = await letterTo(ADA, mails + 1);
     const page = await open(`${link.pathname}${link.search}&site=${site}&days=90`);
     await button(page, `Sign in as ${ADA}`).click();
-    await says(page, '#live-state', 'Live');
+    await expectText(page, '#live-state', 'Live');
     // No requests are open, so only the stream reports the end.
     await button(page, 'Close').click();
     const [{ name = '', value = '' } = {}] = await page.context().cookies();
     const headers = { cookie: `${name}=${value}`, 'sec-fetch-site': 'same-origin' };
     await ask(base(), 'POST', '/api/auth/logout', { headers });
-    await says(page, '#sign-in-trouble', 'Your session has ended');
+    await expectText(page, '#sign-in-trouble', 'Your session has ended');
     expect(await page.locator('#dashboard').isHidden()).to.equal(true);
     await signInByToken(page, 'a-wrong-token-of-an-admin');
-    await says(page, '.form-error', 'The admin token is wrong');
+    await expectText(page, '.form-error', 'The admin token is wrong');
     await page.getByLabel('Admin token').fill(ADMIN);
     await button(page, 'Sign in').click();
-    await says(page, '#name', site);
+    await expectText(page, '#name', site);
     expect(await page.getByLabel('90 days').isChecked()).to.equal(true);
   });
 
@@ -38,7 +38,7 @@ describe('dashboard left open', function () {
     const site = await analytics.site();
     const page = await openAt(site);
     await analytics.given('DELETE', `/api/sites/${site}`, asAdmin());
-    await says(page, '#note', `${site} was deleted.`);
+    await expectText(page, '#note', `${site} was deleted.`);
     await page.locator(`#site option[value="${site}"]`).waitFor({ state: 'detached' });
     await accessible(page);
     await page.locator('#close-note').click();
@@ -74,6 +74,6 @@ describe('dashboard left open', function () {
     await signInByToken(page);
     await liveRequest;
     await page.clock.fastForward(45_000);
-    await says(page, '#live-state', 'Live');
+    await expectText(page, '#live-state', 'Live');
   });
 });

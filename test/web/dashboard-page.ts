@@ -17,9 +17,9 @@ export interface Dashboard {
   open(path?: string, options?: BrowserContextOptions): Promise<Page>;
   /** With the admin token, at a site, once its report is there. */
   openAt(site: string, options?: BrowserContextOptions): Promise<Page>;
-  /** The newest to somebody, once there are so many. */
+  /** Resolves to the newest mail to an address once it has `count` mails. */
   letterTo(email: string, count?: number): Promise<Letter>;
-  /** How many have come. */
+  /** Number of mails received. */
   mails(): number;
 }
 
@@ -99,7 +99,7 @@ export async function showList(page: Page, title: string): Promise<void> {
 }
 
 /** Resolves when a place shows a text. */
-export const says = (page: Page, place: string, text: string | RegExp): Promise<void> =>
+export const expectText = (page: Page, place: string, text: string | RegExp): Promise<void> =>
   page.locator(place).filter({ hasText: text }).waitFor();
 
 /** After a resize the chart is drawn anew a moment later. */

@@ -8,11 +8,11 @@ import {
   button,
   choose,
   draws,
+  expectText,
   fitsNarrow,
   noScroll,
   picture,
   saved,
-  says,
   showList,
   signInByToken,
   useDashboard,
@@ -36,7 +36,7 @@ describe('dashboard', function () {
     await accessible(page);
     await page.getByLabel('Email').fill(ADA);
     await button(page, 'Mail me a link').click();
-    await says(page, '#link-told', 'a sign-in link has been mailed');
+    await expectText(page, '#link-told', 'a sign-in link has been mailed');
     const { link } = await letterTo(ADA);
     expect(link.origin).to.equal(base());
     await page.goto(link.href);
@@ -46,7 +46,7 @@ describe('dashboard', function () {
     await accessible(page);
     await page.goto(link.href);
     await button(page, `Sign in as ${ADA}`).click();
-    await says(page, '#who', ADA);
+    await expectText(page, '#who', ADA);
 
     await button(page, 'Create the first site').click();
     await page.getByLabel('Name').fill(`Shop ${EVIL}`);
@@ -54,9 +54,9 @@ describe('dashboard', function () {
     await page.getByLabel('Domains').fill('example.com\nshop.example');
     await page.getByLabel('Event properties to count').fill('plan');
     await button(page, 'Create site').click();
-    await says(page, '#name', EVIL);
-    await says(page, '#check', 'No recent hits');
-    await says(page, '#nothing', 'No hits in this period');
+    await expectText(page, '#name', EVIL);
+    await expectText(page, '#check', 'No recent hits');
+    await expectText(page, '#nothing', 'No hits in this period');
     await accessible(page);
     await button(page, 'Copy').click();
     await button(page, 'Copied').waitFor();
@@ -67,15 +67,15 @@ describe('dashboard', function () {
     await analytics.collect({ site: 'first', host: 'other.example', path: '/' }, { origin: '' });
     await button(page, 'Close').click();
     await button(page, 'Install').click();
-    await says(page, '#check[data-state=ignored]', 'other.example is not a domain of the site');
+    await expectText(page, '#check[data-state=ignored]', 'other.example is not a domain of the site');
     await analytics.collect({ site: 'first', host: 'example.com', path: '/welcome' });
-    await says(page, '#check[data-state=works]', 'It works: received a view of example.com/welcome');
+    await expectText(page, '#check[data-state=works]', 'It works: received a view of example.com/welcome');
     await picture(page, 'installed');
 
     // A used link does not sign in again.
     const other = await open(link.pathname + link.search);
     await button(other, `Sign in as ${ADA}`).click();
-    await says(other, '#sign-in-trouble', 'This link was used');
+    await expectText(other, '#sign-in-trouble', 'This link was used');
     await choose(page, 'Sign out');
     await page.locator('#sign-in').waitFor();
     await page.reload();
@@ -86,19 +86,19 @@ describe('dashboard', function () {
     const site = await analytics.site();
     await analytics.collect({ site, path: '/before' });
     const page = await openAt(site);
-    await says(page, '#recent', '/before');
-    await says(page, '#live-count', '1 page view in the last 5 minutes');
+    await expectText(page, '#recent', '/before');
+    await expectText(page, '#live-count', '1 page view in the last 5 minutes');
     await button(page, '/before').focus();
     await analytics.collect([
       { site, path: '/', referrer: 'https://news.example/x' },
       { site, path: '/', event: 'Sign up' },
     ]);
-    await says(page, '#recent', 'Sign up on /');
-    await says(page, '#live-count', '2 page views and 1 event');
-    await says(page, '#totals', /Page views2.*Visitors1.*Events1/);
-    await says(page, '#lists', 'news.example');
+    await expectText(page, '#recent', 'Sign up on /');
+    await expectText(page, '#live-count', '2 page views and 1 event');
+    await expectText(page, '#totals', /Page views2.*Visitors1.*Events1/);
+    await expectText(page, '#lists', 'news.example');
     // The page is second now, and keeps the focus.
-    await says(page, '#lists section:first-child li:nth-child(2)', '/before');
+    await expectText(page, '#lists section:first-child li:nth-child(2)', '/before');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('/before');
 
     const today = new Date().toISOString().slice(0, 10);
@@ -118,14 +118,14 @@ describe('dashboard', function () {
     await page.getByLabel('From').fill(from(3));
     // A selection in progress survives the reload of the report.
     await analytics.collect({ site, path: '/' });
-    await says(page, '#totals', /Page views3/);
+    await expectText(page, '#totals', /Page views3/);
     await page.getByLabel('To', { exact: true }).fill(from(2));
     await button(page, 'Show').click();
-    await says(page, '#nothing', 'No hits in this period');
+    await expectText(page, '#nothing', 'No hits in this period');
     await page.getByLabel('To', { exact: true }).fill(today);
     await button(page, 'Show').click();
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
-    await says(page, '#table tbody tr:last-child', /311$/);
+    await expectText(page, '#table tbody tr:last-child', /311$/);
     await page.reload();
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
   });
@@ -144,9 +144,9 @@ describe('dashboard', function () {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.id')).to.equal('chart');
     expect(await valueText()).to.match(/: 3 page views$/);
-    await says(page, '#readout', /: 3 page views$/);
+    await expectText(page, '#readout', /: 3 page views$/);
     await page.keyboard.press('ArrowLeft');
-    await says(page, '#readout', /: 0 page views$/);
+    await expectText(page, '#readout', /: 0 page views$/);
     await page.keyboard.press('Home');
     expect(await chart.getAttribute('aria-valuenow')).to.equal('1');
     await page.keyboard.press('End');
@@ -184,7 +184,7 @@ describe('dashboard', function () {
       { site, path: '/', event: EVIL, properties: { plan: 7 } },
     ]);
     const page = await openAt(site, { viewport: PHONE });
-    await says(page, '#recent', EVIL);
+    await expectText(page, '#recent', EVIL);
     for (const [list, title] of [
       ['pages', 'Pages'],
       ['campaigns', 'Campaigns'],
@@ -192,7 +192,7 @@ describe('dashboard', function () {
       ['properties', 'Properties of events'],
     ] as const) {
       await showList(page, title);
-      await says(page, `[aria-labelledby=list-${list}]:is(section)`, EVIL.slice(0, list === 'pages' ? 9 : 99));
+      await expectText(page, `[aria-labelledby=list-${list}]:is(section)`, EVIL.slice(0, list === 'pages' ? 9 : 99));
     }
     expect(await page.locator('img').count()).to.equal(0);
     expect(await page.title()).to.equal(`${EVIL} · Analytics`);
@@ -234,17 +234,17 @@ describe('dashboard', function () {
       route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, json: { error: 'Not now' } }),
     );
     await signInByToken(page);
-    await says(page, '#trouble', 'The service cannot reach its storage. Try again in 3 s.');
+    await expectText(page, '#trouble', 'The service cannot reach its storage. Try again in 3 s.');
     await page.unroute('**/api/report?*');
     await button(page, 'Try again').click();
-    await says(page, '#nothing', 'No hits in this period');
+    await expectText(page, '#nothing', 'No hits in this period');
     expect(await page.locator('#trouble').isHidden()).to.equal(true);
 
     await button(page, 'New site').click();
     await page.getByLabel('Name').fill('Again');
     await page.getByLabel('Id (cannot').fill(site);
     await button(page, 'Create site').click();
-    await says(page, '#site-form .form-error', /exists|taken|already/i);
+    await expectText(page, '#site-form .form-error', /exists|taken|already/i);
     await button(page, 'Cancel').click();
   });
 
@@ -257,7 +257,7 @@ describe('dashboard', function () {
     await page.getByText('Hits sent by servers').click();
     await page.getByLabel('Remove the token').check();
     await button(page, 'Save').click();
-    await says(page, '#name', 'Another name');
+    await expectText(page, '#name', 'Another name');
     const { body } = await ask(base(), 'GET', '/api/sites', asAdmin({ headers: {} }));
     const changed = body.sites.find(({ id }: { id: string }) => id === site);
     expect(changed).to.deep.include({
@@ -267,9 +267,9 @@ describe('dashboard', function () {
     });
 
     await choose(page, 'Privacy');
-    await says(page, '#privacy', '395 days');
+    await expectText(page, '#privacy', '395 days');
     await button(page, 'Clean up now').click();
-    await says(page, '#cleaned', 'Deleted: ');
+    await expectText(page, '#cleaned', 'Deleted: ');
     await page.keyboard.press('Escape');
 
     await button(page, 'Settings').click();
@@ -288,7 +288,7 @@ describe('dashboard', function () {
     });
     await page.route('**/api/sites', (route) => released.then(() => route.continue()));
     await confirm.click();
-    await says(page, '#note', `Site ${site} and `);
+    await expectText(page, '#note', `Site ${site} and `);
     expect(await page.locator(`#site option[value="${site}"]`).count()).to.equal(0);
     answer();
     await analytics.given('GET', `/api/report?site=${site}`, asAdmin()).then(

@@ -13,7 +13,7 @@ interface Request {
   readonly headers: { readonly [name: string]: string };
   readonly signal: AbortSignal;
 }
-interface Asked {
+interface FakeEvents {
   readonly at: number;
   readonly after: string | undefined;
 }
@@ -23,7 +23,7 @@ const QUIET = { url: () => 'events', headers: () => ({}), onState: () => {}, onU
 describe('event stream of the pages', function () {
   this.timeout(20_000);
   let page: Page;
-  let asked: Asked[];
+  let events: FakeEvents[];
   let answers: (() => Response)[];
   let reported: unknown[];
   let wake = () => {};
@@ -33,13 +33,13 @@ describe('event stream of the pages', function () {
     page = await importWeb<Page>('shared/api/event-stream.ts');
   });
   beforeEach(() => {
-    asked = [];
+    events = [];
     reported = [];
     Object.assign(globalThis, {
       addEventListener: () => {},
       removeEventListener: () => {},
       fetch: async (_: string, { headers, signal }: Request) => {
-        asked.push({ at: Date.now(), after: headers['Last-Event-ID'] });
+        events.push({ at: Date.now(), after: headers['Last-Event-ID'] });
         wake();
         const answer = answers.shift();
         if (answer) return answer();
@@ -55,7 +55,7 @@ describe('event stream of the pages', function () {
 
   /** Until the stream has connected this often. */
   async function connections(count: number) {
-    while (asked.length < count)
+    while (events.length < count)
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -79,7 +79,7 @@ describe('event stream of the pages', function () {
     await connections(2);
     stream.close();
     expect(messages).to.deep.equal([1, 4]);
-    expect(asked[1]?.after).to.equal('4');
+    expect(events[1]?.after).to.equal('4');
     expect(reported).to.have.length(2);
   });
 
@@ -88,7 +88,7 @@ describe('event stream of the pages', function () {
     const stream = page.openEventStream({ ...QUIET, onMessage: () => {} });
     await connections(2);
     stream.close();
-    expect(asked[1]!.at - asked[0]!.at).to.be.at.least(1990);
+    expect(events[1]!.at - events[0]!.at).to.be.at.least(1990);
   });
 
   it('reads messages as its user asks', async () => {

@@ -16,7 +16,7 @@ describe('alerts of the log explorer', function () {
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text }).waitFor();
 
-  it('sets up a webhook, tests it, and tells what a test met', async () => {
+  it('sets up a webhook, tests it, and shows the outcome of the test', async () => {
     const page = await explorer.open();
     await page.getByRole('link', { name: 'Alerts' }).click();
     await page.getByText('No webhook. Add one').waitFor();

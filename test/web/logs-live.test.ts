@@ -10,20 +10,20 @@ describe('live tail of the log explorer', function () {
   const explorer = useExplorer();
   const { open, send } = explorer;
 
-  const say = (...messages: readonly string[]) =>
+  const log = (...messages: readonly string[]) =>
     send(
       'shop',
       messages.map((message) => ({ level: 'info', event: 'said', message })),
     );
   const isLive = (page: Page) => page.getByText('Live: new records appear as they come').waitFor({ state: 'attached' });
 
-  it('tells how to send the first record, and shows it at once', async () => {
+  it('explains how to send the first record, and shows it when it arrives', async () => {
     const page = await open('#/?range=all');
     await page.getByText('No records yet').waitFor();
     await looksRight(page, 'empty');
     await button(page, 'Live').click();
     await isLive(page);
-    await say('The first');
+    await log('The first');
     await rows(page, 'The first').waitFor();
     expect(addressOf(page).get('live')).to.equal('1');
   });
@@ -32,10 +32,10 @@ describe('live tail of the log explorer', function () {
     const page = await open('#/?q=-producer:mailer&live=1');
     await isLive(page);
     await send('mailer', [{ message: 'Not for this query' }]);
-    await say('One', 'Two');
+    await log('One', 'Two');
     await rows(page, 'Two').waitFor();
     await page.keyboard.press('p');
-    await say('Three');
+    await log('Three');
     await page.getByRole('button', { name: '1 new record' }).waitFor();
     expect(await rows(page, 'Three').count()).to.equal(0);
     await looksRight(page, 'live');
@@ -48,7 +48,7 @@ describe('live tail of the log explorer', function () {
   });
 
   it('holds arrivals while the reader is down in the list', async () => {
-    await say(...Array.from({ length: 300 }, (_, n) => `Record ${n}`));
+    await log(...Array.from({ length: 300 }, (_, n) => `Record ${n}`));
     const page = await open('#/?live=1');
     await isLive(page);
     await rows(page).first().waitFor();
@@ -57,7 +57,7 @@ describe('live tail of the log explorer', function () {
     });
     await eventually(async () => !(await shownMessages(page)).some((text) => text.includes('Record 299')));
     const before = await shownMessages(page);
-    await say('Late');
+    await log('Late');
     await page.getByRole('button', { name: '1 new record' }).waitFor();
     expect(await shownMessages(page)).to.deep.equal(before);
     await page.getByRole('button', { name: '1 new record' }).click();
@@ -79,7 +79,7 @@ describe('live tail of the log explorer', function () {
     await isLive(page);
     await page.context().setOffline(true);
     await page.getByText('You are offline').waitFor();
-    await say('While away');
+    await log('While away');
     await page.context().setOffline(false);
     await rows(page, 'While away').waitFor();
   });
@@ -105,7 +105,7 @@ describe('live tail of the log explorer', function () {
     await button(page, /^Automatic refresh/).click();
     await page.getByRole('menuitemcheckbox', { name: 'Every 5 s' }).click();
     await eventually(async () => addressOf(page).get('refresh') === '5');
-    await say('Fresh');
+    await log('Fresh');
     await page.clock.fastForward(6000);
     await rows(page, 'Fresh').waitFor();
   });

@@ -93,7 +93,7 @@ export const rows = (page: Page, text?: string | RegExp): Locator =>
 export const shownMessages = (page: Page): Promise<string[]> =>
   page.locator('.results .record-row .message').allInnerTexts();
 
-/** Resolves when so many records match. */
+/** Waits until the page shows this number of matching records. */
 export const matching = (page: Page, count: number | string): Promise<void> =>
   page
     .locator('.matching strong')

@@ -56,7 +56,7 @@ describe('meeting page without a connection', function () {
   }
 
   const lines = ({ lines }: Tab) => lines.allInnerTexts();
-  const says = async (tab: Tab, text: string) => (await lines(tab)).filter((line) => line.includes(text));
+  const linesWith = async (tab: Tab, text: string) => (await lines(tab)).filter((line) => line.includes(text));
   const ownId = ({ page }: Tab) => page.locator('.tile[data-state=own]').getAttribute('data-id');
   const picture = async ({ page }: Tab, name: string) =>
     process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
@@ -68,7 +68,7 @@ describe('meeting page without a connection', function () {
     const waiting = ada.outbox.getByRole('listitem');
     expect(await waiting.locator('.text').allInnerTexts()).to.deep.equal(['one', 'two', 'three']);
     await waiting.first().getByText('Will be sent when you are reconnected').waitFor();
-    expect(await says(ada, 'one')).to.deep.equal([]);
+    expect(await linesWith(ada, 'one')).to.deep.equal([]);
     await accessible(ada.page);
     await returns(ada);
     for (const tab of [ada, bob]) {
@@ -102,7 +102,7 @@ describe('meeting page without a connection', function () {
       silent.releaseAnswers();
       await ada.outbox.getByText('May not have been sent').waitFor();
       await ada.away.waitFor({ state: 'hidden' });
-      expect(await says(bob, 'Is this heard?')).to.have.length(1);
+      expect(await linesWith(bob, 'Is this heard?')).to.have.length(1);
       await ada.button('Send again').click();
       await ada.reads('Is this heard?');
       await ada.outbox.waitFor({ state: 'hidden' });
@@ -184,7 +184,7 @@ describe('meeting page without a connection', function () {
     await bob.inLobby();
     await returns(ada);
     await ada.reads('Bob left.');
-    expect(await says(ada, 'Bob left.')).to.have.length(1);
+    expect(await linesWith(ada, 'Bob left.')).to.have.length(1);
     await ada.tile('Bob').waitFor({ state: 'detached' });
   });
 

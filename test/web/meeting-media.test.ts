@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser, Locator } from 'playwright-core';
 import { accessible, CONNECTING, FAKE_MEDIA, hasBrowser, startBrowser } from '../support/browser.js';
-import { come } from '../support/meeting-client.js';
+import { enterRoom } from '../support/meeting-client.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { openTab, type Tab, type Video } from './meeting-page.js';
@@ -53,7 +53,7 @@ describe('media of the meeting page', function () {
     await eventually(async () => (await framesOf(video)) > before + 3);
   }
   const screenOf = ({ page }: Tab, name: string) => page.locator('.tile[data-kind=screen]', { hasText: name });
-  /** Resolves when the page plays sound from so many sources. */
+  /** Waits until the page plays sound from `count` sources. */
   const plays = ({ page }: Tab, count: number) =>
     eventually(async () => {
       const isHeard = 'each => !each.paused && each.srcObject.getAudioTracks().some(({ muted }) => !muted)';
@@ -241,7 +241,7 @@ describe('media of the meeting page', function () {
     for (const count of [3, 8, 20]) {
       while ((await page.locator('.tile').count()) < count) {
         const before = await page.locator('.tile').count();
-        await come(meetings.base, roomId, `Guest ${before}`);
+        await enterRoom(meetings.base, roomId, `Guest ${before}`);
         await page.locator('.tile').nth(before).waitFor();
       }
       for (const size of sizes) {

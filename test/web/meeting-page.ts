@@ -8,7 +8,7 @@ export interface Tab {
   readonly page: Page;
   /** What it asked of others than the service, and what its rules did not let it do. */
   readonly complaints: readonly string[];
-  /** Fills the lobby's form and joins; whatever comes of it. */
+  /** Fills the lobby's form and joins, without waiting for the outcome. */
   join(roomId: string, more?: { readonly password?: string; readonly start?: boolean }): Promise<void>;
   /** Resolves to the id of the room when it is inside. */
   create(more?: { readonly title?: string; readonly password?: string; readonly most?: number }): Promise<string>;
@@ -20,14 +20,14 @@ export interface Tab {
   open(panel: 'People' | 'Chat'): Promise<void>;
   /** Chooses an item of the menu of seldom actions. */
   choose(item: string): Promise<void>;
-  /** Opens the menu of actions on somebody else; resolves to its items. */
+  /** Opens the menu of actions on a participant; resolves to its items. */
   actionsOn(name: string): Promise<Locator>;
   act(name: string, item: string): Promise<void>;
-  /** In the panel of people: who is in the meeting, with all that is said of them. */
+  /** Entries of the panel of people that match. */
   who(text: string | RegExp): Locator;
-  /** Picture of somebody else. */
+  /** Video tile of another participant. */
   tile(name: string): Locator;
-  /** Resolves when the picture of somebody else moves, and a word goes to them and back. */
+  /** Waits until the video of a participant moves and a chat message was answered. */
   sees(name: string): Promise<void>;
   send(text: string): Promise<void>;
   /** Resolves when the chat shows it. */

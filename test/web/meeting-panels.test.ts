@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser, Locator } from 'playwright-core';
 import { accessible, CONNECTING, FAKE_MEDIA, hasBrowser, startBrowser } from '../support/browser.js';
-import { come } from '../support/meeting-client.js';
+import { enterRoom } from '../support/meeting-client.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab } from './meeting-page.js';
 
@@ -77,7 +77,7 @@ describe('panels of the meeting page', function () {
 
   it('lists raised hands in their order, for newcomers too', async () => {
     const { ada, bob, roomId } = await two();
-    const guests = [await come(meetings.base, roomId, 'Grace'), await come(meetings.base, roomId, 'Radia')];
+    const guests = [await enterRoom(meetings.base, roomId, 'Grace'), await enterRoom(meetings.base, roomId, 'Radia')];
     const hands = ({ page }: Tab) => page.getByRole('region', { name: 'Raised hands' }).getByRole('listitem');
     await ada.open('People');
     await guests[1]!.send('raise-hand');

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, FAKE_MEDIA, hasBrowser, startBrowser } from '../support/browser.js';
-import { come } from '../support/meeting-client.js';
+import { enterRoom } from '../support/meeting-client.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab, type Video } from './meeting-page.js';
 
@@ -111,7 +111,7 @@ describe('meeting page', function () {
   it('isolates names and file names of others, and fails a file with invalid chunks', async () => {
     const ada = await open('Ada');
     const roomId = await ada.create();
-    const mallory = await come(meetings.base, roomId, 'Ada (you) \u202e· moderator');
+    const mallory = await enterRoom(meetings.base, roomId, 'Ada (you) \u202e· moderator');
     await ada.open('People');
     const row = ada.page.locator(`.person[data-id="${mallory.id}"] .who`);
     await row.waitFor();

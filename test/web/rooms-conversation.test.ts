@@ -50,8 +50,8 @@ const message = (senderId: string, result: Message['result'], keyVersion = 1, mi
   const id = `m${++lastId}`;
   return { id, senderId, at: lastId * 1000, keyVersion, chainId: 'c', messageIndex: lastId, result, missing };
 };
-const text = (senderId: string, said: string, keyVersion = 1) =>
-  message(senderId, { kind: 'text', text: said }, keyVersion);
+const text = (senderId: string, words: string, keyVersion = 1) =>
+  message(senderId, { kind: 'text', text: words }, keyVersion);
 const hello = (senderId: string, name: string, keyVersion = 1) =>
   message(senderId, { kind: 'hello', name, agreementKey: 'k' }, keyVersion);
 const rotation = (senderId: string, version: number, recipients: readonly string[]) => {
@@ -88,16 +88,16 @@ describe('room conversation', () => {
   });
 
   it('knows who joined, changed their name, and left', () => {
-    const told = fold(hello('a', 'Ada'), hello('b', 'Bob'), hello('b', 'Robert'), hello('b', 'Robert'));
-    expect(kinds(told)).to.deep.equal(['joined', 'joined', 'renamed']);
-    const left = page.addMessages(told, [message('b', { kind: 'left' })]);
+    const view = fold(hello('a', 'Ada'), hello('b', 'Bob'), hello('b', 'Robert'), hello('b', 'Robert'));
+    expect(kinds(view)).to.deep.equal(['joined', 'joined', 'renamed']);
+    const left = page.addMessages(view, [message('b', { kind: 'left' })]);
     expect(page.isPresent(left, 'a')).to.equal(true);
     expect(page.isPresent(left, 'b')).to.equal(false);
     expect(left.members.get('b')?.name).to.equal('Robert');
   });
 
-  it('takes the first of two key changes, and rejects who was left out', () => {
-    const told = fold(
+  it('applies the first of two key changes, and rejects messages of excluded participants', () => {
+    const view = fold(
       hello('a', 'Ada'),
       hello('b', 'Bob'),
       hello('e', 'Eve'),
@@ -109,27 +109,27 @@ describe('room conversation', () => {
       rotation('b', 2, ['b']),
     );
     const after = ['rotated', 'fault old-key', 'text', 'text', 'fault late-rotation'];
-    expect(kinds(told).slice(3)).to.deep.equal(after);
-    expect(told.entries[3]?.excluded).to.deep.equal(['e']);
-    expect(told.keyVersion).to.equal(2);
-    expect(['a', 'b', 'e'].map((id) => page.isPresent(told, id))).to.deep.equal([true, true, false]);
+    expect(kinds(view).slice(3)).to.deep.equal(after);
+    expect(view.entries[3]?.excluded).to.deep.equal(['e']);
+    expect(view.keyVersion).to.equal(2);
+    expect(['a', 'b', 'e'].map((id) => page.isPresent(view, id))).to.deep.equal([true, true, false]);
     // By a new link.
-    expect(page.isPresent(page.addMessages(told, [hello('e', 'Eve', 2)]), 'e')).to.equal(true);
+    expect(page.isPresent(page.addMessages(view, [hello('e', 'Eve', 2)]), 'e')).to.equal(true);
   });
 
   it('puts files together, however their parts come, and counts faults', () => {
     const part = (at: number, more = {}) =>
       message('a', { kind: 'part', fileId: 'f', part: at, parts: 3, bytes: Uint8Array.of(at), ...more });
     const file = { name: 'x.txt', type: 'text/plain', size: 3 };
-    const told = fold(
+    const view = fold(
       part(0, { file }),
       part(2),
       part(2),
       part(1),
       message('b', { kind: 'part', fileId: 'f', part: 1, parts: 3 }),
     );
-    expect(kinds(told)).to.deep.equal(['file']);
-    const { parts } = told.entries[0]!.file as { parts: readonly Uint8Array[] };
+    expect(kinds(view)).to.deep.equal(['file']);
+    const { parts } = view.entries[0]!.file as { parts: readonly Uint8Array[] };
     expect(parts.map((bytes) => bytes[0])).to.deep.equal([0, 1, 2]);
     const forged = () => message('a', { kind: 'fault', fault: 'forged' });
     expect(fold(forged(), forged()).entries).to.have.length(1);
@@ -137,9 +137,9 @@ describe('room conversation', () => {
   });
 
   it('keeps a bounded number of entries, the newest', () => {
-    const told = fold(...Array.from({ length: 5100 }, (_, at) => text('a', `n${at}`)));
-    expect(told.entries).to.have.length(5000);
-    expect(told.entries[0]).to.include({ text: 'n100' });
+    const view = fold(...Array.from({ length: 5100 }, (_, at) => text('a', `n${at}`)));
+    expect(view.entries).to.have.length(5000);
+    expect(view.entries[0]).to.include({ text: 'n100' });
   });
 
   it('decodes what it encoded, and nothing else', () => {
@@ -170,7 +170,7 @@ describe('room conversation', () => {
     expect(page.tidy('👩‍🚀'.repeat(30), 10).length).to.be.at.most(10);
   });
 
-  it('finds an invite in whatever was pasted, and refuses incomplete ones', () => {
+  it('finds an invite in pasted text, and refuses incomplete ones', () => {
     const invite: Invite = {
       roomId: 'room_1',
       token: 'a'.repeat(32),

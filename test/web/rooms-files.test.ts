@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createRoom, inOrder, inviteLink, joinBy, PHONE, picture, reads, say, useRooms } from './rooms-page.js';
+import { createRoom, inOrder, inviteLink, joinBy, PHONE, picture, reads, sendText, useRooms } from './rooms-page.js';
 
 /** An image of 900 by 600 pixels that does not compress well. */
 const NOISE = `(async () => {
@@ -69,7 +69,7 @@ describe('rooms page, files and limits', function () {
   it('stays at the newest message when an image grows before the event of its own scrolling', async () => {
     const page = await open('/', { viewport: PHONE });
     await createRoom(page, 'Ada');
-    await say(page, 'line\n'.repeat(60));
+    await sendText(page, 'line\n'.repeat(60));
     await reads(page, 'line');
     const log = "document.querySelector('[role=log]')";
     const toEnd = () => page.evaluate<number>(`${log}.scrollHeight - ${log}.clientHeight - ${log}.scrollTop`);
@@ -101,12 +101,12 @@ describe('rooms page, files and limits', function () {
       const headers = { 'Retry-After': '1' };
       return route.fulfill({ status: 429, headers, json: { error: 'Too many messages', code: 'TOO_MANY_MESSAGES' } });
     });
-    await say(page, 'patience');
+    await sendText(page, 'patience');
     await page.getByText('Many messages in a short time').waitFor();
     await eventually(async () => expect(await page.locator('.message:not(.pending)').count()).to.equal(1));
 
     await page.route('**/messages', (route) => route.fulfill({ status: 413, json: { error: 'Too large' } }));
-    await say(page, 'refused');
+    await sendText(page, 'refused');
     await page.getByRole('button', { name: 'Discard' }).waitFor();
     await inOrder(page);
     await page.unroute('**/messages');

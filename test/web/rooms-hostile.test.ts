@@ -1,7 +1,7 @@
 /** Encrypted rooms in a real browser: a service that tampers, and people who are removed. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { choose, createRoom, inOrder, inviteLink, joinBy, picture, reads, say, useRooms } from './rooms-page.js';
+import { choose, createRoom, inOrder, inviteLink, joinBy, picture, reads, sendText, useRooms } from './rooms-page.js';
 
 interface Stored {
   readonly id: string;
@@ -33,7 +33,7 @@ describe('rooms page, against odds', function () {
   it('shows what a tampering service did, and rejects it', async () => {
     const { ada, bob } = await two();
     for (const text of ['one', 'two', 'three', 'four']) {
-      await say(ada, text);
+      await sendText(ada, text);
       await reads(bob, text);
     }
     await tamper(bob, (messages) => {
@@ -58,7 +58,7 @@ describe('rooms page, against odds', function () {
     await inOrder(bob);
     await picture(bob, 'tampered');
 
-    // The key of a person who was not verified, exchanged between two loads.
+    // The key of an unverified person, exchanged between two loads.
     await bob.unroute('**/state');
     await bob.route('**/state', async (route) => {
       const response = await route.fetch();
@@ -74,28 +74,28 @@ describe('rooms page, against odds', function () {
     await inOrder(bob);
     await picture(bob, 'exchanged');
 
-    // Two people of one name are told apart.
+    // People with the same name are distinguished by a number.
     const other = await open(await inviteLink(ada));
     await joinBy(other, 'bob');
-    await say(other, 'I am Bob');
+    await sendText(other, 'I am Bob');
     await ada
       .getByRole('log')
       .getByText(/^bob \(\d{5}\)$/)
       .waitFor();
   });
 
-  it('changes the key without somebody, and lets them back in by a new link', async () => {
+  it('changes the key without a participant, who returns by a new link', async () => {
     const { ada, bob } = await two('Plans');
     const eve = await open(await inviteLink(ada));
     await joinBy(eve, 'Eve');
     await reads(ada, 'Eve joined');
     const old = await inviteLink(ada);
-    await say(eve, 'I am reading along');
+    await sendText(eve, 'I am reading along');
     await reads(ada, 'I am reading along');
 
     await bob.context().setOffline(true);
     await bob.getByText('Not connected.').waitFor();
-    await say(bob, 'written before I knew');
+    await sendText(bob, 'written before I knew');
     await ada.getByRole('button', { name: 'People', exact: true }).click();
     await ada.getByRole('button', { name: /^Eve/ }).click();
     await ada.getByRole('button', { name: 'Remove from the conversation…' }).click();
@@ -107,7 +107,7 @@ describe('rooms page, against odds', function () {
     await bob.context().setOffline(false);
     await reads(bob, 'Eve cannot read new messages');
     await reads(ada, 'written before I knew');
-    await say(bob, 'now without Eve');
+    await sendText(bob, 'now without Eve');
     await reads(ada, 'now without Eve');
     expect(await eve.getByText('written before I knew').count()).to.equal(0);
     await eve.getByText(/encrypted with a room key that this device does not have/).waitFor();
@@ -122,7 +122,7 @@ describe('rooms page, against odds', function () {
 
     for (const page of [ada, bob]) await page.reload();
     await reads(ada, 'now without Eve');
-    await say(ada, 'still here');
+    await sendText(ada, 'still here');
     await reads(bob, 'still here');
 
     await eve.goto(await inviteLink(ada));
@@ -131,7 +131,7 @@ describe('rooms page, against odds', function () {
     await eve.getByRole('button', { name: 'Take over the key' }).click();
     await eve.getByText('The invite was not used.').waitFor();
     await reads(eve, 'now without Eve');
-    await say(eve, 'back again');
+    await sendText(eve, 'back again');
     await reads(bob, 'back again');
     for (const page of [ada, bob, eve]) expect(await page.locator('.fault').count()).to.equal(0);
 

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createRoom, inOrder, inviteLink, joinBy, picture, reads, say, useRooms } from './rooms-page.js';
+import { createRoom, inOrder, inviteLink, joinBy, picture, reads, sendText, useRooms } from './rooms-page.js';
 
 /** Records notifications instead of showing them, and lets a test hide the page, also while it is loaded again. */
 const STUB = `
@@ -43,7 +43,7 @@ describe('notifications of the rooms page', function () {
     await reads(ada, 'Bob joined');
 
     await setHidden(ada, true);
-    await say(bob, 'Not wanted yet');
+    await sendText(bob, 'Not wanted yet');
     await reads(ada, 'Not wanted yet');
     await setHidden(ada, false);
     const item = ada.getByRole('menuitemcheckbox', { name: 'Notify me of messages' });
@@ -54,11 +54,11 @@ describe('notifications of the rooms page', function () {
     await inOrder(ada);
     await picture(ada, 'notify-menu');
     await ada.keyboard.press('Escape');
-    await say(bob, 'While you look');
+    await sendText(bob, 'While you look');
     await reads(ada, 'While you look');
 
     await setHidden(ada, true);
-    await say(bob, 'The secret plan');
+    await sendText(bob, 'The secret plan');
     await eventually(async () => (await shown(ada)).length > 0);
     expect(await shown(ada)).to.deep.equal([
       { title: 'New message', body: 'In an encrypted room. Open it to read.', tag: roomId },
@@ -68,7 +68,7 @@ describe('notifications of the rooms page', function () {
     // The choice stays, and what was there before is no news.
     await ada.reload();
     await reads(ada, 'The secret plan');
-    await say(bob, 'After the reload');
+    await sendText(bob, 'After the reload');
     await eventually(async () => (await shown(ada)).length > 0);
     await reads(ada, 'After the reload');
     expect(await shown(ada)).to.have.length(1);
@@ -88,13 +88,13 @@ describe('notifications of the rooms page', function () {
     await reads(other, 'Bob joined');
 
     await setHidden(ada, true);
-    await say(bob, 'Seen in the other tab');
+    await sendText(bob, 'Seen in the other tab');
     await reads(ada, 'Seen in the other tab');
     // A later timer of the page ends after the one that would notify.
     await ada.evaluate('new Promise(resolve => setTimeout(resolve, 600))');
     expect(await shown(ada)).to.deep.equal([]);
     await setHidden(other, true);
-    await say(bob, 'Seen in neither');
+    await sendText(bob, 'Seen in neither');
     await eventually(async () => (await shown(ada)).length > 0);
     await eventually(async () => (await shown(other)).length > 0);
     expect(await shown(ada)).to.have.length(1);

@@ -60,12 +60,12 @@ describe('rooms page, what it keeps', () => {
   it('seals a message again if the room key was changed before it arrived', async () => {
     const posted: { readonly sent: Envelope; readonly key: string }[] = [];
     let version = 1;
-    const asked: (Envelope | undefined)[] = [];
+    const envelopes: (Envelope | undefined)[] = [];
     const outbox = page.createOutbox({
       roomId: 'r',
       localKey: await page.generateCipherKey(),
       seal: async (_: object, earlier?: Envelope) => {
-        asked.push(earlier);
+        envelopes.push(earlier);
         return earlier && earlier.keyVersion >= version ? earlier : envelope(version);
       },
       post: async (sent: Envelope, key: string) => {
@@ -79,7 +79,7 @@ describe('rooms page, what it keeps', () => {
     });
     await outbox.add([{ kind: 'text', text: 'without Eve' }]);
     while (posted.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(asked).to.deep.equal([undefined, envelope(1)]);
+    expect(envelopes).to.deep.equal([undefined, envelope(1)]);
     expect(posted.map(({ sent }) => sent.keyVersion)).to.deep.equal([1, 2]);
     expect(posted[1]?.key).not.to.equal(posted[0]?.key);
     outbox.close();

@@ -78,7 +78,7 @@ export async function joinBy(page: Page, name: string): Promise<void> {
   await page.getByRole('log').waitFor();
 }
 
-export async function say(page: Page, text: string): Promise<void> {
+export async function sendText(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill(text);
   await page.keyboard.press('Enter');
 }

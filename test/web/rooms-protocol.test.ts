@@ -201,7 +201,7 @@ describe('room protocol', function () {
       protocol.unpackKey('room', 'bob', bob!, { ...keys, keys: { bob: keys.keys.ada! } }),
     ];
     for (const each of await Promise.allSettled(refused)) expect(each.status).to.equal('rejected');
-    // One whose agreement key is no point of the curve gets no room key, and keeps nobody from it.
+    // A recipient with an agreement key off the curve gets no room key; the others do.
     for (const broken of ['AAAA', 'BAAA', '-', 'A'.repeat(87)]) {
       const others = await protocol.packKey('room', 2, key, new Map([...recipients, ['mallory', broken]]));
       expect(Object.keys(others.keys)).to.deep.equal(['ada', 'bob']);

@@ -2,7 +2,18 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
-import { choose, createRoom, inOrder, inviteLink, joinBy, PHONE, picture, reads, say, useRooms } from './rooms-page.js';
+import {
+  choose,
+  createRoom,
+  inOrder,
+  inviteLink,
+  joinBy,
+  PHONE,
+  picture,
+  reads,
+  sendText,
+  useRooms,
+} from './rooms-page.js';
 
 const stored = (page: Page, store: string) =>
   page.evaluate<number>(`new Promise((resolve, reject) => {
@@ -40,10 +51,13 @@ describe('rooms page', function () {
     await joinBy(bob, 'Charles Babbage');
     expect(bob.url()).not.to.contain('join');
     await reads(ada, 'Charles Babbage joined');
-    await say(ada, 'Have you read the draft at https://example.org/draft?');
+    await sendText(ada, 'Have you read the draft at https://example.org/draft?');
     await reads(bob, 'Have you read the draft');
-    await say(bob, '```\nstore(card, "a line that is longer than the screen of a phone is wide, and scrolls")\n```');
-    await say(bob, 'Section 4 worries me.');
+    await sendText(
+      bob,
+      '```\nstore(card, "a line that is longer than the screen of a phone is wide, and scrolls")\n```',
+    );
+    await sendText(bob, 'Section 4 worries me.');
     await reads(ada, 'Section 4 worries me.');
     expect(await bob.getByRole('link', { name: 'https://example.org/draft' }).getAttribute('rel')).to.contain(
       'noreferrer',
@@ -53,7 +67,7 @@ describe('rooms page', function () {
 
     // Replies lead to their message.
     await bob.getByRole('button', { name: 'Reply' }).first().click();
-    await say(bob, 'Yes, twice.');
+    await sendText(bob, 'Yes, twice.');
     await ada.locator('.quoted', { hasText: 'Have you read the draft' }).waitFor();
 
     await ada.getByRole('button', { name: 'People', exact: true }).click();
@@ -98,11 +112,11 @@ describe('rooms page', function () {
     const roomId = await createRoom(ada, 'Ada');
     const bob = await open(await inviteLink(ada));
     await joinBy(bob, 'Bob');
-    await say(bob, 'hello');
+    await sendText(bob, 'hello');
     await reads(ada, 'hello');
 
     await ada.context().route('**/messages', (route) => route.abort());
-    await say(ada, 'written offline');
+    await sendText(ada, 'written offline');
     await ada.locator('.message.pending', { hasText: 'written offline' }).waitFor();
     await ada.getByText('Not connected.').waitFor();
     await ada.getByLabel('Message', { exact: true }).fill('half a thought');
@@ -122,7 +136,7 @@ describe('rooms page', function () {
       await eventually(async () => expect(await page.locator('.message.pending').count()).to.equal(0));
     }
     await reads(bob, 'written offline');
-    await say(second, 'from the second tab');
+    await sendText(second, 'from the second tab');
     await reads(ada, 'from the second tab');
     await reads(bob, 'from the second tab');
     expect(await bob.getByText('written offline').count()).to.equal(1);
@@ -144,7 +158,7 @@ describe('rooms page', function () {
     await used.getByLabel('Your name').fill('Eve');
     await used.getByRole('button', { name: 'Join' }).click();
     await used.getByText('This invite was used already').waitFor();
-    await say(bob, 'for your eyes only');
+    await sendText(bob, 'for your eyes only');
     await reads(ada, 'for your eyes only');
 
     await choose(ada, 'Burn the room…');
@@ -171,9 +185,9 @@ describe('rooms page', function () {
     await reads(ada, 'Bob joined');
     await ada.context().setOffline(true);
     await ada.getByText('Not connected.').waitFor();
-    await say(bob, 'while you were away');
+    await sendText(bob, 'while you were away');
     await bob.locator('.message:not(.pending)').waitFor();
-    await say(ada, 'typed without a connection');
+    await sendText(ada, 'typed without a connection');
     await ada.context().setOffline(false);
     await reads(ada, 'while you were away');
     await reads(bob, 'typed without a connection');

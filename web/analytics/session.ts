@@ -1,4 +1,4 @@
-/** Who is signed in: by session cookie, or by the admin token that is stored for this tab. */
+/** The signed-in user: by session cookie, or by the admin token that is stored for this tab. */
 import { signal } from '@preact/signals';
 import { stored } from '../shared/storage.js';
 import type { User } from './contract.js';

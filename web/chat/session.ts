@@ -47,7 +47,7 @@ export const userKey = (userId: string, name: string): string => `chat.user.${us
 const storage = stored<Session | null>(KEY, null);
 const plain = createHttp();
 
-/** Null for what is not a session, too. */
+/** Returns null for anything but a session. */
 function readStored(): Session | null {
   const value = storage.get();
   return value?.user?.id && value.accessToken && value.refreshToken ? value : null;
@@ -155,7 +155,7 @@ async function renew(refused: string | undefined): Promise<boolean> {
   }
 }
 
-/** Ends the session on the service, and here whatever the service says. Rejects if it could not be told. */
+/** Ends the session on the service, and here with any answer. Rejects if the service could not be reached. */
 export async function signOut(): Promise<void> {
   const body = { refreshToken: session.value?.refreshToken };
   const logout = () =>

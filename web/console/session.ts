@@ -20,7 +20,7 @@ const bearing = (value: string): { readonly [name: string]: string } =>
 export const http: Http = createHttp({
   headers: () => bearing(token),
   async onUnauthorized({ Authorization: sent }) {
-    // Somebody may have signed in since the request was sent.
+    // The user may have signed in since the request was sent.
     if (sent !== bearing(token).Authorization) return true;
     isSignedOut.value = true;
     return false;

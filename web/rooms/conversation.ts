@@ -67,7 +67,7 @@ export interface Conversation {
   readonly title: string;
   /** Version of the room key that messages are to be encrypted with. */
   readonly keyVersion: number;
-  /** Who has that key: undefined for the first version, which every link has. */
+  /** Participants with that key; undefined for the first version, which every link has. */
   readonly holders: ReadonlySet<string> | undefined;
 }
 

@@ -83,7 +83,7 @@ export async function join(invite: Invite, name: string): Promise<string> {
   });
 }
 
-/** For somebody who is in the room: adds the key of a link that was made after a rotation they missed. */
+/** For a participant: adds the key of a link that was made after a rotation they missed. */
 export const addKeyOf = ({ roomId, roomKey, keyVersion }: Invite): Promise<unknown> =>
   updateSecrets(roomId, (secrets) => ({
     ...secrets,

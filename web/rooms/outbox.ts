@@ -40,7 +40,7 @@ type Place = Pick<Envelope, 'chainId' | 'messageIndex'>;
 export const placeOf = ({ chainId, messageIndex }: Place): string => `${chainId} ${messageIndex}`;
 
 /**
- * What is to be done with an envelope that an earlier attempt sent: whom a later room key leaves out could read it under
+ * Decides about an envelope that an earlier attempt sent: participants without a later room key could read it under
  * its own. `arrived` are the places of one's own messages in the room.
  */
 export function fateOf(
@@ -154,7 +154,7 @@ export function createOutbox({ roomId, localKey, seal, post, onRefused }: Outbox
     pause.value = undefined;
   }
 
-  /** With a rotation, what is sent waits for the new key: those whom it leaves out have the old one. */
+  /** With a rotation, messages wait for the new key: excluded participants have the old one. */
   const isHeld = ({ kind }: Content) =>
     pending.value.some(
       ({ content, state }) =>

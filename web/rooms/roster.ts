@@ -1,4 +1,4 @@
-/** The participants that the service lists, with digests of their keys: whose key was verified, whose was exchanged. */
+/** The participants that the service lists, with digests of their keys, verified and exchanged ones marked. */
 import { computed, signal } from '@preact/signals';
 import type { Participant } from './contract.js';
 import { fingerprintOf, type PublicKey } from './crypto/protocol.js';

@@ -238,7 +238,7 @@ export async function openRoom(record: RoomRecord) {
     return new URL(inviteFragment(link), location.href).href;
   }
 
-  /** Sends a new room key to everybody who has introduced themselves, but for those excluded. */
+  /** Sends a new room key to all participants that have introduced themselves, without the excluded ones. */
   async function rotate(excluded: ReadonlySet<string> = new Set()): Promise<void> {
     const { members, keyVersion } = conversation.value;
     const keyed = [...members.values()].filter(

@@ -111,14 +111,14 @@ export async function forgetRoom(roomId: string): Promise<void> {
   for (const { id } of await outboxOf(roomId)) await outbox.remove(id);
 }
 
-/** Rooms whose time is not up. */
+/** Rooms that have not expired. */
 export const openRooms = async (now: number): Promise<readonly RoomRecord[]> =>
   (await rooms.all()).filter(({ expiresAt }) => expiresAt > now);
 
 /** Ended rooms are kept so long: the clock of the device may be ahead. */
 const RETENTION_MS = 86_400_000;
 
-/** Removes rooms whose time was up a day ago, and unsent messages of rooms that are gone. */
+/** Removes rooms that expired a day ago, and unsent messages of removed rooms. */
 export async function removeEnded(now: number): Promise<void> {
   for (const { roomId, expiresAt } of await rooms.all()) if (expiresAt + RETENTION_MS <= now) await forgetRoom(roomId);
   const open = new Set((await rooms.all()).map(({ roomId }) => roomId));

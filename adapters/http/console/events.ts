@@ -1,5 +1,5 @@
 /**
- * Routes that show the event log as it is stored. Nothing is decrypted: whoever collects metrics has access to this
+ * Routes that show the event log as it is stored. Nothing is decrypted: collectors of metrics have access to this
  * port, and must not read what is sealed.
  */
 import { causationTree, type StoredEvent } from '../../../application/audit/index.js';

@@ -1,4 +1,4 @@
-/** Schemas of what the console's routes answer. */
+/** Schemas of the answers of the console's routes. */
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const time = { type: 'string', format: 'date-time' } as const;

@@ -102,7 +102,7 @@ function readLimits(): string {
 /** Pipelined requests after which the connection is closed; no common client sends more. */
 const MAX_QUEUED = 100;
 
-/** Starts each request of a connection when the previous one was answered; node would start thousands at once. */
+/** Starts each request of a connection when the previous one was answered; node would start thousands together. */
 export function limitPipelining() {
   const queues = new WeakMap<Socket, (() => void)[]>();
   return ({ socket }: IncomingMessage, response: ServerResponse, respond: () => void): void => {

@@ -74,7 +74,7 @@ export function isSameOrigin(headers: GuardedRequest['headers'], appUrl: string 
   return host !== undefined && hostOfOrigin(origin) === host;
 }
 
-/** Headers by which proxies name the client, or the host that it asked for. */
+/** Headers in which proxies name the client or the requested host. */
 const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip'] as const;
 
 /** Whether a proxy has passed a request on. One that adds no header cannot be recognised. */

@@ -19,7 +19,7 @@ export interface DownloadOptions {
   readonly notFound: Rejection;
   /** Counts running downloads. */
   readonly budget: Budget;
-  /** Whose share of the budget to use. */
+  /** Caller whose share of the budget is used. */
   readonly callerKey: string;
 }
 

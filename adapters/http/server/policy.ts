@@ -65,7 +65,7 @@ export const COMMON_REQUEST_HEADERS = [
 /** Response headers that every route may send. Pages can read only exposed headers. */
 export const COMMON_ANSWER_HEADERS = ['X-Request-Id', 'Position', 'Consistency', 'Retry-After'];
 
-/** Headers of responses that nobody may store, and whose address other sites must not learn. */
+/** Headers of responses that must not be stored, and whose address other sites must not learn. */
 export const PRIVATE_HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',

@@ -9,7 +9,7 @@ interface StateAtRoute<Caller> extends Pick<RouteOf<string, undefined, undefined
   /** For the document: `message:<id>, …`. */
   readonly things: string;
   readonly stateAt: FindStateAt;
-  /** Whose rights apply; default: the caller may see everything of the service. */
+  /** User whose rights apply; default: the caller may see everything of the service. */
   readonly viewerOf?: (caller: Caller) => string;
 }
 

@@ -127,7 +127,7 @@ function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times
   };
   return {
     observe,
-    /** True if the last query found that somebody has, or had, the lease. */
+    /** True if the last query found a present or former holder. */
     has: (name: string): boolean => states.has(name),
     unchanged(name: string, now = monotonic.now()): LeaseState | undefined {
       const { since, ...unchanged } = states.get(name) ?? { since: Number.POSITIVE_INFINITY };

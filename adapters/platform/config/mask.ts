@@ -22,7 +22,7 @@ function maskValue(value: unknown): unknown {
 
 const SECRET_NAME = /secret|password|passphrase|token|credential|api_?key|private_?key/i;
 const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>]*@/gi;
-/** Includes connection and application names, by which the embedded engines identify callers. */
+/** Includes connection and application names, as they identify callers to the embedded engines. */
 const SECRET_PARAMETER = /([?&][^=&\s]*(?:secret|password|token|key|connectionname|appname)[^=&\s]*=)[^&\s"'`]*/gi;
 
 /** `mongodb://user:password@host` becomes `mongodb://********@host`; secret query parameters likewise. */

@@ -99,7 +99,7 @@ export function createFileLifecycle(ports: FileLifecyclePorts) {
     await log.tombstone(stream);
   }
 
-  /** Process manager: files of what is deleted. */
+  /** Process manager: reviews the files of deleted messages and channels, and erases discarded files. */
   const reaction: Reaction<Deleted | ChatEvent<'FileDiscarded'>> = {
     name: NAME,
     on: {

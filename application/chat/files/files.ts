@@ -127,7 +127,7 @@ export function createFiles(ports: FilePorts) {
     return upload && { upload, holders: state.holders };
   }
 
-  /** Whether an image was uploaded to a channel or conversation, whoever uses it. */
+  /** Whether an image was uploaded to a channel or conversation, by any user. */
   const hasImage = async (channelId: string, name: string) => (await findImage(channelId, name)) !== undefined;
 
   /** An image for its uploader, and for all who see its channel unless every message with it has been deleted. */

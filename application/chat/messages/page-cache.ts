@@ -35,7 +35,7 @@ interface CachedPage {
   newest: Position;
   /** True while the list has no messages older than these. */
   isWhole: boolean;
-  /** The roster, as of which `rendered` and the entries were rendered. */
+  /** The roster with which `rendered` and the entries were rendered. */
   roster: RosterState | undefined;
   rendered: { readonly limit: number; readonly json: string } | undefined;
 }

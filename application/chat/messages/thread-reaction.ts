@@ -32,7 +32,7 @@ export function completeThreads({
   const untilOverdue = ({ recordedAt }: RecordedEvent): Promise<void> =>
     sleep(Math.min(GRACE_MS, Math.max(0, recordedAt + GRACE_MS - clock.now())));
 
-  /** Removes a reply that its thread does not take: nobody has seen it. */
+  /** Removes a reply that its thread refuses: it was never visible. */
   async function addWritten(event: RecordedEvent<ChatEvent<'ReplyWritten'>>) {
     const { messageId } = event.data;
     await untilOverdue(event);

@@ -139,7 +139,7 @@ const testsOf = ({ event, correlationId, fields, not }: Filter) => [
   ...(not?.events ?? []).map((value) => ({ column: { by: 'event' } as const, value })),
 ];
 
-/** Records per checkpoint: if only columns are examined, or texts as well, some of which are parsed. */
+/** Records per checkpoint: when only columns are examined, or texts as well, with some parsed. */
 const STRIDE = { columns: 64, texts: 8 };
 
 /**

@@ -5,7 +5,7 @@ import { userSubject } from './roster.js';
 /** Stream of a file, and key subject of its bytes. */
 export const fileSubject = ({ fileId }: { readonly fileId: string }): string => `chat.file-${fileId}`;
 
-/** Name of a file, by which clients ask for it, uploaded at `now` (Unix ms). */
+/** Name under which clients request a file uploaded at `now` (Unix ms). */
 export const storedName = (now: number, fileId: string, extension: string): string => `${now}-${fileId}.${extension}`;
 
 const STORED = /^\d{1,15}-([\w-]{22})\.[a-z]{2,8}$/;

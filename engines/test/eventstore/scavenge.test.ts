@@ -1,4 +1,4 @@
-/** Tests a scavenge of the embedded event store on a stream whose metadata changes meanwhile. */
+/** Scavenge of the embedded event store while the metadata of a stream changes. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

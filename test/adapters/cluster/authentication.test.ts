@@ -5,7 +5,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { pskTls } from '../../../adapters/cluster/protocol.js';
-import { KEY, said, useMesh } from '../../support/cluster-nodes.js';
+import { KEY, messageOf, useMesh } from '../../support/cluster-nodes.js';
 import { fakeClock } from '../../support/fake-clock.js';
 
 /** Any kind of connection. */
@@ -42,9 +42,9 @@ describe('the cluster port', () => {
     expect((await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' })).opened).to.equal(true);
     const other = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' }, Buffer.alloc(32, 1));
     expect(other.opened).to.equal(false);
-    expect(await eve.mesh.request('ann', 'x', said('x'))).to.equal(false);
-    expect(await ann.mesh.request('eve', 'x', said('x'))).to.equal(false);
-    expect([ann.heard, eve.heard]).to.deep.equal([[], []]);
+    expect(await eve.mesh.request('ann', 'x', messageOf('x'))).to.equal(false);
+    expect(await ann.mesh.request('eve', 'x', messageOf('x'))).to.equal(false);
+    expect([ann.received, eve.received]).to.deep.equal([[], []]);
   });
 
   it('rejects a replay of a recorded handshake', async () => {
@@ -74,12 +74,12 @@ describe('the cluster port', () => {
         },
       });
       const ann = await nodes.node('ann');
-      expect(await ann.mesh.request('bob', 'x', said('once'))).to.equal(true);
+      expect(await ann.mesh.request('bob', 'x', messageOf('once'))).to.equal(true);
       expect(Buffer.concat(recorded).includes('once')).to.equal(false);
       const again = connect(bob.port, '127.0.0.1');
       for (const chunk of recorded) again.write(chunk);
       await all(again);
-      expect(bob.heard).to.deep.equal(['once']);
+      expect(bob.received).to.deep.equal(['once']);
     } finally {
       recorder.close();
     }
@@ -103,16 +103,16 @@ describe('the cluster port', () => {
     const ends = strangers.map((socket) => all(socket).then(() => void cut++));
     await eventually(() => cut === 36);
     const bob = await nodes.node('bob');
-    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
+    expect(await bob.mesh.request('ann', 'x', messageOf('x'))).to.equal(true);
     await Promise.all(ends);
-    expect(await bob.mesh.request('ann', 'x', said('y'))).to.equal(true);
+    expect(await bob.mesh.request('ann', 'x', messageOf('y'))).to.equal(true);
   }).timeout(20_000);
 
   it('gives a node nothing but its connection, and none under a name it cannot prove', async () => {
     const ann = await nodes.node('ann');
     for (const headers of [{ 'mesh-from': 'bob', 'mesh-to': 'other' }, { 'mesh-to': 'ann' }, {}])
       expect((await dial(ann.port, headers as Record<string, string>)).opened).to.equal(false);
-    expect(ann.heard).to.deep.equal([]);
+    expect(ann.received).to.deep.equal([]);
   });
 
   it('closes a connection with an invalid or oversized message; others stay open', async () => {
@@ -141,8 +141,8 @@ describe('the cluster port', () => {
       socket.send(each);
       expect([1002, 1009]).to.include(await over);
     }
-    expect(ann.heard).to.deep.equal([]);
-    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
+    expect(ann.received).to.deep.equal([]);
+    expect(await bob.mesh.request('ann', 'x', messageOf('x'))).to.equal(true);
   });
 
   it('closes a connection whose peer stops within a message and answers no ping', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { said, useMesh } from '../../support/cluster-nodes.js';
+import { messageOf, useMesh } from '../../support/cluster-nodes.js';
 import { fakeClock } from '../../support/fake-clock.js';
 import { startProxy } from '../../support/tcp-proxy.js';
 
@@ -31,54 +31,54 @@ describe('the cluster transport', () => {
     const heads: unknown[] = [];
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
-      hear(who, { head }) {
+      onMessage(who, { head }) {
         from.push(who);
         heads.push(head);
         return true;
       },
     });
     const all = Array.from({ length: 500 }, (_, index) => `${index} żółw`);
-    for (const each of all) ann.mesh.send('bob', said(each, { to: 'ü' }));
-    await eventually(() => bob.heard.length === 500);
-    expect(bob.heard).to.deep.equal(all);
+    for (const each of all) ann.mesh.send('bob', messageOf(each, { to: 'ü' }));
+    await eventually(() => bob.received.length === 500);
+    expect(bob.received).to.deep.equal(all);
     expect(new Set(from)).to.deep.equal(new Set(['ann']));
     expect(heads[7]).to.deep.equal({ to: 'ü' });
-    expect([ann.heard, ann.lost(), bob.lost()]).to.deep.equal([[], 0, 0]);
+    expect([ann.received, ann.lost(), bob.lost()]).to.deep.equal([[], 0, 0]);
   });
 
   it('carries text of any size and reports whether it was delivered', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
-      hear(_, { head }) {
+      onMessage(_, { head }) {
         return head.is !== 'unwanted';
       },
     });
     const sent = ['', randomBytes(32_768).toString('hex'), 'ż🧵\0"'.repeat(100_000).slice(0, 300_000)];
-    for (const body of sent) expect(await ann.mesh.request('bob', 'eve', said(body))).to.equal(true);
-    expect(bob.heard.map((body, index) => body === sent[index])).to.deep.equal([true, true, true]);
-    expect(await ann.mesh.request('bob', 'eve', said('x', { is: 'unwanted' }))).to.equal(false);
-    expect(await ann.channel('other').request('bob', 'eve', said('x'))).to.equal(false);
+    for (const body of sent) expect(await ann.mesh.request('bob', 'eve', messageOf(body))).to.equal(true);
+    expect(bob.received.map((body, index) => body === sent[index])).to.deep.equal([true, true, true]);
+    expect(await ann.mesh.request('bob', 'eve', messageOf('x', { is: 'unwanted' }))).to.equal(false);
+    expect(await ann.channel('other').request('bob', 'eve', messageOf('x'))).to.equal(false);
   });
 
   it('applies backpressure per receiver', async () => {
     const slow = gate();
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
-      async hear(_, { head }) {
+      async onMessage(_, { head }) {
         if (head.to === 'slow') await slow.opened;
         return true;
       },
     });
-    const waiting = ['1', '2', '3'].map((each) => ann.mesh.request('bob', 'slow', said(each, { to: 'slow' })));
+    const waiting = ['1', '2', '3'].map((each) => ann.mesh.request('bob', 'slow', messageOf(each, { to: 'slow' })));
     for (let each = 0; each < 100; each++)
-      expect(await ann.mesh.request('bob', 'quick', said('q', { to: 'quick' }))).to.equal(true);
-    ann.mesh.send('bob', said('told', { to: 'told' }));
-    await eventually(() => bob.heard.includes('told'));
-    expect(bob.heard.filter((each) => /\d/.test(each))).to.deep.equal(['1']);
+      expect(await ann.mesh.request('bob', 'quick', messageOf('q', { to: 'quick' }))).to.equal(true);
+    ann.mesh.send('bob', messageOf('told', { to: 'told' }));
+    await eventually(() => bob.received.includes('told'));
+    expect(bob.received.filter((each) => /\d/.test(each))).to.deep.equal(['1']);
     expect(await Promise.all(waiting.map(settled))).to.deep.equal([false, false, false]);
     slow.open();
     expect(await Promise.all(waiting)).to.deep.equal([true, true, true]);
-    expect(bob.heard.filter((each) => /\d/.test(each))).to.deep.equal(['1', '2', '3']);
+    expect(bob.received.filter((each) => /\d/.test(each))).to.deep.equal(['1', '2', '3']);
   });
 
   it('releases senders to a frozen node within a few pings and reports the loss', async () => {
@@ -86,20 +86,20 @@ describe('the cluster transport', () => {
     const proxies: Awaited<ReturnType<typeof startProxy>>[] = [];
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob', {
-      hear: () => new Promise<boolean>(() => {}),
+      onMessage: () => new Promise<boolean>(() => {}),
       async reached(port) {
         proxies.push(await startProxy(`ws://127.0.0.1:${port}`));
         return proxies[0]!.url.slice('ws://'.length);
       },
     });
     try {
-      const asked = ann.mesh.request('bob', 'eve', said('first'));
-      const after = ann.mesh.request('bob', 'eve', said('second'));
-      await eventually(() => bob.heard.length > 0);
+      const answer = ann.mesh.request('bob', 'eve', messageOf('first'));
+      const after = ann.mesh.request('bob', 'eve', messageOf('second'));
+      await eventually(() => bob.received.length > 0);
       proxies[0]!.holdAnswers();
       for (let ping = 0; ping < 10; ping++) time.pass(1000);
-      expect(await Promise.all([asked, after])).to.deep.equal([false, false]);
-      expect(bob.heard).to.deep.equal(['first']);
+      expect(await Promise.all([answer, after])).to.deep.equal([false, false]);
+      expect(bob.received).to.deep.equal(['first']);
     } finally {
       await Promise.all(proxies.map(({ close }) => close()));
     }
@@ -109,11 +109,11 @@ describe('the cluster transport', () => {
     const time = fakeClock();
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob');
-    expect(await ann.mesh.request('bob', 'eve', said('x'))).to.equal(true);
+    expect(await ann.mesh.request('bob', 'eve', messageOf('x'))).to.equal(true);
     time.sleep(60_000);
     time.pass(0);
-    expect(await ann.mesh.request('bob', 'eve', said('y'))).to.equal(true);
-    expect([bob.heard, ann.connected()]).to.deep.equal([['x', 'y'], 1]);
+    expect(await ann.mesh.request('bob', 'eve', messageOf('y'))).to.equal(true);
+    expect([bob.received, ann.connected()]).to.deep.equal([['x', 'y'], 1]);
   });
 
   it('reconnects after a connection was cut', async () => {
@@ -126,11 +126,11 @@ describe('the cluster transport', () => {
       },
     });
     try {
-      expect(await ann.mesh.request('bob', 'eve', said('before'))).to.equal(true);
+      expect(await ann.mesh.request('bob', 'eve', messageOf('before'))).to.equal(true);
       proxies[0]!.releaseAnswers();
       await eventually(() => ann.connected() === 0);
-      await eventually(() => ann.mesh.request('bob', 'eve', said('after')));
-      expect(bob.heard).to.deep.equal(['before', 'after']);
+      await eventually(() => ann.mesh.request('bob', 'eve', messageOf('after')));
+      expect(bob.received).to.deep.equal(['before', 'after']);
     } finally {
       await Promise.all(proxies.map(({ close }) => close()));
     }
@@ -187,16 +187,16 @@ describe('the cluster transport', () => {
 
   it('fails at once for unknown nodes and nodes that left', async () => {
     const ann = await nodes.node('ann');
-    expect(await ann.mesh.request('nobody', 'eve', said('x'))).to.equal(false);
-    const bob = await nodes.node('bob', { hear: () => new Promise<boolean>(() => {}) });
-    const asked = ann.mesh.request('bob', 'eve', said('x'));
-    await eventually(() => bob.heard.length > 0);
+    expect(await ann.mesh.request('nobody', 'eve', messageOf('x'))).to.equal(false);
+    const bob = await nodes.node('bob', { onMessage: () => new Promise<boolean>(() => {}) });
+    const answer = ann.mesh.request('bob', 'eve', messageOf('x'));
+    await eventually(() => bob.received.length > 0);
     await bob.close();
-    expect(await asked).to.equal(false);
+    expect(await answer).to.equal(false);
     nodes.look();
-    expect(await ann.mesh.request('bob', 'eve', said('y'))).to.equal(false);
-    ann.mesh.send('bob', said('z'));
-    expect([bob.heard, ann.lost() > 0]).to.deep.equal([['x'], true]);
+    expect(await ann.mesh.request('bob', 'eve', messageOf('y'))).to.equal(false);
+    ann.mesh.send('bob', messageOf('z'));
+    expect([bob.received, ann.lost() > 0]).to.deep.equal([['x'], true]);
   });
 
   it('does not talk to another process that reuses the port of a dead node', async () => {
@@ -204,7 +204,7 @@ describe('the cluster transport', () => {
     const bob = await nodes.node('bob');
     nodes.addresses.set('former', bob.address);
     nodes.look();
-    expect(await ann.mesh.request('former', 'eve', said('x'))).to.equal(false);
-    expect(bob.heard).to.deep.equal([]);
+    expect(await ann.mesh.request('former', 'eve', messageOf('x'))).to.equal(false);
+    expect(bob.received).to.deep.equal([]);
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { said, useMesh } from '../../support/cluster-nodes.js';
+import { messageOf, useMesh } from '../../support/cluster-nodes.js';
 
 /** A proxy that can stop reading: sent bytes then stay with the sender. */
 async function startDam(port: number) {
@@ -47,48 +47,48 @@ describe('a node that reads nothing', () => {
         return dam.address;
       },
     });
-    expect(await ann.mesh.request('bob', 'eve', said('first'))).to.equal(true);
+    expect(await ann.mesh.request('bob', 'eve', messageOf('first'))).to.equal(true);
     dam.shut();
     const megabyte = 'm'.repeat(1024 * 1024);
     let count = 0;
     // The network buffers some megabytes itself.
     await eventually(() => {
-      for (let each = 0; each < 10; each++) ann.mesh.send('bob', said(`${count++} ${megabyte}`));
+      for (let each = 0; each < 10; each++) ann.mesh.send('bob', messageOf(`${count++} ${megabyte}`));
       return ann.lost() > 50;
     });
     expect(count - ann.lost()).to.be.below(40);
-    expect(bob.heard).to.deep.equal(['first']);
+    expect(bob.received).to.deep.equal(['first']);
   });
 
   it('has a few megabytes of pending requests at a time, however many callers there are', async () => {
     const ann = await nodes.node('ann');
-    let came = 0;
+    let arrived = 0;
     const bob = await nodes.node('bob', {
-      hear() {
-        came++;
+      onMessage() {
+        arrived++;
         return new Promise<boolean>(() => {});
       },
     });
     const half = 'h'.repeat(512 * 1024);
-    const asked = Array.from({ length: 100 }, (_, who) => ann.mesh.request('bob', `target ${who}`, said(half)));
-    await eventually(() => came === 32);
+    const answers = Array.from({ length: 100 }, (_, who) => ann.mesh.request('bob', `target ${who}`, messageOf(half)));
+    await eventually(() => arrived === 32);
     // Nothing is queued behind them, or more would have arrived by now.
-    ann.mesh.send('bob', said('told'));
-    await eventually(() => bob.heard.includes('told'));
-    expect(came).to.equal(33);
+    ann.mesh.send('bob', messageOf('told'));
+    await eventually(() => bob.received.includes('told'));
+    expect(arrived).to.equal(33);
     await bob.close();
-    expect(await Promise.all(asked)).to.deep.equal(Array<boolean>(100).fill(false));
+    expect(await Promise.all(answers)).to.deep.equal(Array<boolean>(100).fill(false));
   });
 
   it('is not sent a message that would close the connection, and receives the next one', async () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob');
-    const tooLarge = said('m'.repeat(1200 * 1024));
+    const tooLarge = messageOf('m'.repeat(1200 * 1024));
     ann.mesh.send('bob', tooLarge);
     expect(await ann.mesh.request('bob', 'eve', tooLarge)).to.equal(false);
     expect(ann.lost()).to.equal(2);
-    ann.mesh.send('bob', said('told'));
-    expect(await ann.mesh.request('bob', 'eve', said('asked'))).to.equal(true);
-    expect(bob.heard).to.deep.equal(['told', 'asked']);
+    ann.mesh.send('bob', messageOf('told'));
+    expect(await ann.mesh.request('bob', 'eve', messageOf('asked'))).to.equal(true);
+    expect(bob.received).to.deep.equal(['told', 'asked']);
   });
 });

@@ -33,14 +33,14 @@ describe('an append of our own', () => {
 
   /** Runs the same steps with both clients, each on a stream of its own. */
   async function both<T>(steps: (client: EventStoreDBClient, stream: string) => Promise<T>) {
-    const told = async (client: EventStoreDBClient) => {
+    const outcome = async (client: EventStoreDBClient) => {
       const stream = freshStream();
       const json = JSON.stringify(await steps(client, stream), (_, value) =>
         typeof value === 'bigint' ? String(value) : value,
       );
       return json.replaceAll(stream, 'the stream');
     };
-    return { ours: await told(own), theirs: await told(store.client) };
+    return { ours: await outcome(own), theirs: await outcome(store.client) };
   }
 
   const wordsOf = (error: unknown) => ({ kind: error?.constructor.name, ...(error as object) });

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { ResolvedEvent } from '@eventstore/db-client';
 
 /** Options of a subscription. */
-export interface Asked {
+export interface SubscriptionOptions {
   readonly fromPosition: unknown;
   readonly filter: {
     readonly filterOn: string;
@@ -13,11 +13,11 @@ export interface Asked {
   };
 }
 
-/** One subscription as the driver makes them: events are buffered, everything else is emitted at once. */
+/** A subscription like the driver's: buffers events, and emits everything else immediately. */
 export class Subscription extends PassThrough {
   unsubscribed = 0;
   constructor(
-    readonly asked: Asked,
+    readonly options: SubscriptionOptions,
     readonly highWaterMark: number,
   ) {
     super({ objectMode: true, highWaterMark: 1000 });
@@ -26,7 +26,7 @@ export class Subscription extends PassThrough {
     for (const position of positions) this.write(stored(position));
   }
   checkpoint(position: number) {
-    return this.asked.filter.checkpointReached(this, { commit: BigInt(position) });
+    return this.options.filter.checkpointReached(this, { commit: BigInt(position) });
   }
   async unsubscribe() {
     this.unsubscribed++;

@@ -7,11 +7,11 @@ import { stored } from './fake-driver.js';
 
 describe('the head of the log', () => {
   it('is the position of the newest event, and undefined for an empty log', async () => {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     const log = (found: readonly ResolvedEvent[]) =>
       ({
         readAll(options: unknown) {
-          asked.push(options);
+          calls.push(options);
           const reading = new PassThrough({ objectMode: true });
           for (const each of found) reading.write(each);
           return reading.end();
@@ -20,6 +20,6 @@ describe('the head of the log', () => {
     expect(await readHeadPosition(log([stored(77)]))).to.equal(77n);
     for (const nothing of [[], [{}], [{ event: {} }]] as ResolvedEvent[][])
       expect(await readHeadPosition(log(nothing))).to.equal(undefined);
-    expect(asked[0]).to.deep.equal({ direction: 'backwards', fromPosition: 'end', maxCount: 1 });
+    expect(calls[0]).to.deep.equal({ direction: 'backwards', fromPosition: 'end', maxCount: 1 });
   });
 });

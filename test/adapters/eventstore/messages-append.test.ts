@@ -7,7 +7,7 @@ import { appendRequest } from '../../../adapters/eventstore/messages.js';
 const ID = 'f00e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
 
 describe('append requests', () => {
-  const said = (expected: NonNullable<AppendToStreamOptions['expectedRevision']>, text = '') => {
+  const toRequest = (expected: NonNullable<AppendToStreamOptions['expectedRevision']>, text = '') => {
     const event = jsonEvent({ id: ID, type: 'A', data: { text }, metadata: { by: 'ö' } });
     const deadline = new Date(1_800_000_000_123);
     const bytes = appendRequest([event, event], {
@@ -22,7 +22,7 @@ describe('append requests', () => {
   it('contain events of any length, stream and deadline', () => {
     for (const length of [0, 100, 200, 20_000, 3_000_000]) {
       const text = 'x'.repeat(length);
-      const request = said(NO_STREAM, text);
+      const request = toRequest(NO_STREAM, text);
       const [one, other] = request.getProposedMessagesList();
       expect(JSON.parse(Buffer.from(one!.getData_asU8()).toString())).to.deep.equal({ text });
       expect(other!.toObject()).to.deep.equal(one!.toObject());
@@ -42,6 +42,6 @@ describe('append requests', () => {
 
   it('contain the expected revision, however large', () => {
     for (const revision of [0n, 127n, 128n, 2n ** 32n, 2n ** 53n - 1n])
-      expect(said(revision).getOptions()!.getStreamPosition()).to.equal(String(revision));
+      expect(toRequest(revision).getOptions()!.getStreamPosition()).to.equal(String(revision));
   });
 });

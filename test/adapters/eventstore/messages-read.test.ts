@@ -6,7 +6,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { expect } from 'chai';
 import { DecodedEvent, readAnswer } from '../../../adapters/eventstore/messages.js';
 
-interface Told {
+interface EventFields {
   readonly type?: string;
   readonly contentType?: string;
   readonly data?: string | Uint8Array;
@@ -26,7 +26,7 @@ function recorded({
   position = 4711n,
   revision = 7n,
   created = '17644608001234567',
-}: Told) {
+}: EventFields) {
   const event = new messages.ReadResp.ReadEvent.RecordedEvent();
   const id = new shared.UUID();
   id.setString('0b0e2a9c-6d0b-4c57-9a55-7f0f6f6a3b00');
@@ -43,10 +43,13 @@ function recorded({
   return event;
 }
 
-function answer(told: Told, change: (event: InstanceType<typeof messages.ReadResp.ReadEvent>) => void = () => {}) {
+function answer(
+  fields: EventFields,
+  change: (event: InstanceType<typeof messages.ReadResp.ReadEvent>) => void = () => {},
+) {
   const event = new messages.ReadResp.ReadEvent();
-  event.setEvent(recorded(told));
-  event.setCommitPosition(String(told.position ?? 4711n));
+  event.setEvent(recorded(fields));
+  event.setCommitPosition(String(fields.position ?? 4711n));
   change(event);
   const whole = new messages.ReadResp();
   whole.setEvent(event);
@@ -57,7 +60,7 @@ const theirs = (bytes: Buffer): ResolvedEvent =>
   driver.convertGrpcEvent(messages.ReadResp.deserializeBinary(bytes).getEvent()!);
 
 describe('subscription answers', () => {
-  const all: readonly Told[] = [
+  const all: readonly EventFields[] = [
     {},
     { data: '{"text":"naïve 日本 🚀 \\u0000","n":1.5,"list":[1,2,{}]}', metadata: '{"by":"ö"}' },
     { data: '{ broken', metadata: 'broken, too' },
@@ -77,11 +80,11 @@ describe('subscription answers', () => {
   ];
 
   it('are decoded as by the driver', () => {
-    for (const told of all) {
-      const bytes = answer(told);
+    for (const fields of all) {
+      const bytes = answer(fields);
       const read = readAnswer(bytes);
       expect(read).to.be.instanceOf(DecodedEvent);
-      expect((read as DecodedEvent).event, JSON.stringify(told.data)).to.deep.equal(theirs(bytes));
+      expect((read as DecodedEvent).event, JSON.stringify(fields.data)).to.deep.equal(theirs(bytes));
       // The buffer is reused.
       const { data } = (read as DecodedEvent).event.event!;
       const before = structuredClone(data);

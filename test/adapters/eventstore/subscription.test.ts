@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
 import { createSubscription } from '../../../adapters/eventstore/subscription.js';
 import type { Batch, Logger } from '../../../application/ports/index.js';
-import { type Asked, isSettled, Subscription, stored } from './fake-driver.js';
+import { isSettled, Subscription, type SubscriptionOptions, stored } from './fake-driver.js';
 
 /** Anything it cannot decode is of another release. */
 const codec = {
@@ -25,8 +25,8 @@ describe('a subscription to the log', () => {
   afterEach(() => stop.abort());
 
   const client = {
-    subscribeToAll(asked: Asked, { highWaterMark }: { highWaterMark: number }) {
-      const subscription = new Subscription(asked, highWaterMark);
+    subscribeToAll(options: SubscriptionOptions, { highWaterMark }: { highWaterMark: number }) {
+      const subscription = new Subscription(options, highWaterMark);
       opened.push(subscription);
       news.emit(`opened ${opened.length}`);
       return subscription;
@@ -50,7 +50,7 @@ describe('a subscription to the log', () => {
       signal: stop.signal,
       ...options,
     })[Symbol.asyncIterator]();
-  const told = ({ value }: IteratorResult<Batch, unknown>) => {
+  const summaryOf = ({ value }: IteratorResult<Batch, unknown>) => {
     const { events, position, caughtUp } = value as Batch;
     return [events.map((event) => Number(event.position)), position && Number(position), caughtUp];
   };
@@ -69,9 +69,9 @@ describe('a subscription to the log', () => {
     const { next, subscription } = await begin(batches);
     expect(subscription.highWaterMark).to.equal(2);
     subscription.give(1, 2, 3, 4, 5);
-    expect(told(await next)).to.deep.equal([[1, 2], 2, false]);
-    expect(told(await batches.next())).to.deep.equal([[3, 4], 4, false]);
-    expect(told(await batches.next())).to.deep.equal([[5], 5, false]);
+    expect(summaryOf(await next)).to.deep.equal([[1, 2], 2, false]);
+    expect(summaryOf(await batches.next())).to.deep.equal([[3, 4], 4, false]);
+    expect(summaryOf(await batches.next())).to.deep.equal([[5], 5, false]);
   });
 
   it('delivers events together that arrive together, although the driver emits them one by one', async () => {
@@ -81,7 +81,7 @@ describe('a subscription to the log', () => {
       subscription.give(position);
       await new Promise<void>((resolve) => process.nextTick(() => process.nextTick(resolve)));
     }
-    expect(told(await next)).to.deep.equal([[1, 2, 3], 3, false]);
+    expect(summaryOf(await next)).to.deep.equal([[1, 2, 3], 3, false]);
   });
 
   for (const count of [3, 4]) {
@@ -91,14 +91,14 @@ describe('a subscription to the log', () => {
       const positions = Array.from({ length: count }, (_, n) => n + 1);
       subscription.give(...positions);
       subscription.emit('caughtUp');
-      const all = [told(await next), told(await batches.next())];
-      if (count === 4) all.push(told(await batches.next()));
+      const all = [summaryOf(await next), summaryOf(await batches.next())];
+      if (count === 4) all.push(summaryOf(await batches.next()));
       expect(all.flatMap(([events]) => events)).to.deep.equal(positions);
       expect(all.map(([, , caughtUp]) => caughtUp)).to.deep.equal(all.map((_, n) => n === all.length - 1));
       const after = batches.next();
       expect(await isSettled(after)).to.equal(false);
       subscription.give(9);
-      expect(told(await after)).to.deep.equal([[9], 9, false]);
+      expect(summaryOf(await after)).to.deep.equal([[9], 9, false]);
     });
   }
 
@@ -107,10 +107,10 @@ describe('a subscription to the log', () => {
     const { next, subscription } = await begin(batches);
     expect(await isSettled(next)).to.equal(false);
     subscription.emit('caughtUp');
-    expect(told(await next)).to.deep.equal([[], undefined, true]);
+    expect(summaryOf(await next)).to.deep.equal([[], undefined, true]);
     const after = batches.next();
     subscription.emit('caughtUp');
-    expect(told(await after)).to.deep.equal([[], undefined, true]);
+    expect(summaryOf(await after)).to.deep.equal([[], undefined, true]);
   });
 
   it('reports the scanned position only after all found events are delivered', async () => {
@@ -118,26 +118,26 @@ describe('a subscription to the log', () => {
     const { next, subscription } = await begin(batches);
     subscription.give(1, 2, 3);
     await subscription.checkpoint(40);
-    expect(told(await next)).to.deep.equal([[1, 2], 2, false]);
-    expect(told(await batches.next())).to.deep.equal([[3], 40, false]);
+    expect(summaryOf(await next)).to.deep.equal([[1, 2], 2, false]);
+    expect(summaryOf(await batches.next())).to.deep.equal([[3], 40, false]);
     const after = batches.next();
     // A repeated checkpoint is not reported.
     await subscription.checkpoint(40);
     expect(await isSettled(after)).to.equal(false);
     await subscription.checkpoint(50);
-    expect(told(await after)).to.deep.equal([[], 50, false]);
+    expect(summaryOf(await after)).to.deep.equal([[], 50, false]);
     subscription.give(60);
-    expect(told(await batches.next())).to.deep.equal([[60], 60, false]);
+    expect(summaryOf(await batches.next())).to.deep.equal([[60], 60, false]);
   });
 
   it('skips what it cannot decode', async () => {
     const batches = follow();
     const { next, subscription } = await begin(batches);
     subscription.write(stored(7, 'toys.ToyPut.v2'));
-    expect(told(await next)).to.deep.equal([[], 7, false]);
+    expect(summaryOf(await next)).to.deep.equal([[], 7, false]);
     // The target of a link was deleted: there is no event, and no position.
     subscription.write({} as ResolvedEvent);
-    expect(told(await batches.next())).to.deep.equal([[], undefined, false]);
+    expect(summaryOf(await batches.next())).to.deep.equal([[], undefined, false]);
   });
 
   const CLOSED = 'the event store closed the subscription';
@@ -155,20 +155,20 @@ describe('a subscription to the log', () => {
     it(`resumes after the last delivered event when its subscription ${what}`, async () => {
       const batches = follow({ from: 5n });
       const { next, subscription } = await begin(batches);
-      expect(subscription.asked.fromPosition).to.deep.equal({ commit: 5n, prepare: 5n });
+      expect(subscription.options.fromPosition).to.deep.equal({ commit: 5n, prepare: 5n });
       // A server checkpoint older than the last event must not move it back.
       await subscription.checkpoint(6);
-      expect(told(await next)).to.deep.equal([[], 6, false]);
+      expect(summaryOf(await next)).to.deep.equal([[], 6, false]);
       subscription.give(7);
-      expect(told(await batches.next())).to.deep.equal([[7], 7, false]);
+      expect(summaryOf(await batches.next())).to.deep.equal([[7], 7, false]);
       const second = begin(batches, 2);
       drop(subscription);
       const { next: after, subscription: again } = await second;
-      expect(again.asked.fromPosition).to.deep.equal({ commit: 7n, prepare: 7n });
+      expect(again.options.fromPosition).to.deep.equal({ commit: 7n, prepare: 7n });
       expect(subscription.unsubscribed).to.equal(1);
       expect(warnings.map(({ position, err }) => [position, err.message])).to.deep.equal([['7', why]]);
       again.give(8);
-      expect(told(await after)).to.deep.equal([[8], 8, false]);
+      expect(summaryOf(await after)).to.deep.equal([[8], 8, false]);
     });
   }
 
@@ -178,7 +178,7 @@ describe('a subscription to the log', () => {
     subscription.give(1, 2, 3);
     subscription.emit('error', new Error('the first of two'));
     subscription.emit('close');
-    expect([told(await next), told(await batches.next()), told(await batches.next())]).to.deep.equal([
+    expect([summaryOf(await next), summaryOf(await batches.next()), summaryOf(await batches.next())]).to.deep.equal([
       [[1], 1, false],
       [[2], 2, false],
       [[3], 3, false],
@@ -190,7 +190,7 @@ describe('a subscription to the log', () => {
   it('restarts from the beginning while nothing was delivered, with growing delays', async () => {
     const batches = follow();
     let { next, subscription } = await begin(batches);
-    expect(subscription.asked.fromPosition).to.equal('start');
+    expect(subscription.options.fromPosition).to.equal('start');
     for (let count = 2; count <= 4; count++) {
       const reopened = new Promise<void>((resolve) => {
         news.once(`opened ${count}`, resolve);
@@ -198,10 +198,10 @@ describe('a subscription to the log', () => {
       subscription.destroy();
       await reopened;
       subscription = opened[count - 1]!;
-      expect(subscription.asked.fromPosition).to.equal('start');
+      expect(subscription.options.fromPosition).to.equal('start');
     }
     subscription.give(1);
-    expect(told(await next)).to.deep.equal([[1], 1, false]);
+    expect(summaryOf(await next)).to.deep.equal([[1], 1, false]);
     const last = begin(batches, 5);
     subscription.destroy();
     ({ next, subscription } = await last);
@@ -242,8 +242,8 @@ describe('a subscription to the log', () => {
 
   it('subscribes to the requested streams or event types', async () => {
     const { subscription: byStream } = await begin(follow());
-    expect(byStream.asked.filter).to.deep.include({ filterOn: 'streamName', prefixes: ['toys.'] });
-    expect(byStream.asked.filter.checkpointInterval).to.equal(32);
+    expect(byStream.options.filter).to.deep.include({ filterOn: 'streamName', prefixes: ['toys.'] });
+    expect(byStream.options.filter.checkpointInterval).to.equal(32);
     const types = createSubscription(
       client,
       codec.decode,
@@ -255,7 +255,7 @@ describe('a subscription to the log', () => {
       signal: stop.signal,
     })[Symbol.asyncIterator]();
     const { subscription: byType } = await begin(types, 2);
-    expect(byType.asked.filter).to.deep.include({
+    expect(byType.options.filter).to.deep.include({
       filterOn: 'eventType',
       prefixes: ['toys.ToyPut.v', 'toys.NotesErased.v'],
     });

@@ -18,12 +18,12 @@ describe('a copy of stored files', () => {
 
   it('contains complete files, readable by this user only, and no partial ones', async () => {
     const store = createDirectoryStore(from);
-    const kept: string[] = [];
+    const names: string[] = [];
     for (const text of ['first', 'the second']) {
       const writing = await store.begin();
       await writing.write(Buffer.from(text));
       await writing.keep('somebody');
-      kept.push(writing.stored);
+      names.push(writing.stored);
     }
     const begun = await store.begin();
     await begun.write(Buffer.from('begun'));
@@ -34,7 +34,7 @@ describe('a copy of stored files', () => {
     expect(files.map((path) => statSync(path).mode & 0o777)).to.deep.equal([0o600, 0o600]);
     const copied = createDirectoryStore(to);
     const found: string[] = [];
-    for (const [index, stored] of kept.entries())
+    for (const [index, stored] of names.entries())
       for await (const piece of copied.read(stored, 0, index === 0 ? 5 : 10)) found.push(Buffer.from(piece).toString());
     expect(found).to.deep.equal(['first', 'the second']);
     await begun.drop();

@@ -29,7 +29,7 @@ describe('polling watched files', () => {
   const write = (name: string, text: string) => fs.writeFile(join(directory, name), text);
 
   /** Polls, reads new bytes, and counts opened files. */
-  function looking() {
+  function createPoll() {
     const filesIn = createFileScanner();
     const offsets = new Map<string, number>();
     return async () => {
@@ -51,7 +51,7 @@ describe('polling watched files', () => {
   it('opens only changed files and reads each of them', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `${index + 10}.ndjson`);
     for (const name of names) await write(name, `{"first of":"${name}"}\n`);
-    const look = looking();
+    const look = createPoll();
     expect((await look()).lines).to.have.length(20);
     await eventually(async () => expect(await look()).to.deep.equal(idle));
 
@@ -67,7 +67,7 @@ describe('polling watched files', () => {
 
   it('treats a different first line as another file, whatever its path and length', async () => {
     await write('a.ndjson', '{"one":1}\n');
-    const look = looking();
+    const look = createPoll();
     expect((await look()).lines).to.deep.equal(['{"one":1}']);
     await fs.appendFile(join(directory, 'a.ndjson'), '{"one":2}\n');
     expect((await look()).lines).to.deep.equal(['{"one":2}']);

@@ -103,7 +103,7 @@ describe('API documents', () => {
     this.timeout(120_000);
     let browser: Browser;
     let page: Page;
-    let asked: string[];
+    let requested: string[];
     let complaints: string[];
     before(async function () {
       if (!hasBrowser) this.skip();
@@ -111,9 +111,9 @@ describe('API documents', () => {
     });
     after(() => browser?.close());
     beforeEach(async () => {
-      [asked, complaints] = [[], []];
+      [requested, complaints] = [[], []];
       page = await browser.newPage();
-      page.on('request', (request) => asked.push(request.url()));
+      page.on('request', (request) => requested.push(request.url()));
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('console', (message) => {
         if (message.text().includes('Content Security Policy')) complaints.push(message.text());
@@ -147,7 +147,7 @@ describe('API documents', () => {
       await dialog.locator('.btn-done').first().click();
       expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Ada' } });
       expect(complaints).to.deep.equal([]);
-      expect(asked.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).to.deep.equal([]);
+      expect(requested.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).to.deep.equal([]);
       if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` });
     });
 
@@ -167,7 +167,7 @@ describe('API documents', () => {
       );
       await page.locator('.opblock').first().waitFor();
       expect(await page.locator('.info .title').textContent()).to.include('Toys & <more>');
-      expect(asked.filter((url) => url.startsWith('https://elsewhere'))).to.deep.equal([]);
+      expect(requested.filter((url) => url.startsWith('https://elsewhere'))).to.deep.equal([]);
     });
   });
 });

@@ -1,4 +1,4 @@
-/** MongoDB calls whose connection is cut: always "not now", however the driver reports it. */
+/** MongoDB calls on a cut connection: always UnavailableError, in every form that the driver reports. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
@@ -77,7 +77,7 @@ describe('a MongoDB connection', function () {
 });
 
 describe('a MongoDB error', () => {
-  const said = (code: number, labels: readonly string[] = []) =>
+  const serverError = (code: number, labels: readonly string[] = []) =>
     new MongoServerError({ message: `error ${code}`, code, errorLabels: [...labels] });
   const named = (name: string) =>
     Object.defineProperty(new MongoError('of the pool'), 'name', { value: name }) as Error;
@@ -98,10 +98,10 @@ describe('a MongoDB error', () => {
       named('MongoWaitQueueTimeoutError'),
       named('MongoPoolClosedError'),
       // InterruptedAtShutdown, PrimarySteppedDown, NotWritablePrimary, MaxTimeMSExpired
-      ...[11600, 189, 10107, 50].map((code) => said(code)),
-      said(1, [MongoErrorLabel.RetryableWriteError]),
+      ...[11600, 189, 10107, 50].map((code) => serverError(code)),
+      serverError(1, [MongoErrorLabel.RetryableWriteError]),
       bulk(new MongoNetworkError('connection closed')),
-      bulk(said(10107)),
+      bulk(serverError(10107)),
       Object.assign(new Error('write EPIPE'), { syscall: 'write' }),
       ...(await refusedBySockets()),
     ];
@@ -113,7 +113,7 @@ describe('a MongoDB error', () => {
   });
 
   it('means "not now", without an immediate retry, on a full disk', async () => {
-    for (const cause of [said(14031), bulk(said(14031))]) {
+    for (const cause of [serverError(14031), bulk(serverError(14031))]) {
       const error = await meant(cause);
       expect(error).to.be.instanceOf(StoreFullError).with.property('cause', cause);
       expect(error).to.be.instanceOf(UnavailableError);
@@ -122,10 +122,10 @@ describe('a MongoDB error', () => {
   });
 
   it('is passed on when it is a refusal or a bug', async () => {
-    const duplicate = said(11000);
+    const duplicate = serverError(11000);
     for (const error of [
       duplicate,
-      said(13),
+      serverError(13),
       new MongoError('of another kind'),
       bulk({ message: 'duplicate', code: 11000, writeErrors: [] }),
       bulk(duplicate),
@@ -163,7 +163,7 @@ describe('a MongoDB error', () => {
   });
 
   describe('a list read in batches', () => {
-    /** A cursor whose server takes this long per batch. */
+    /** Makes a cursor return these batches; `takes` delays each one. */
     const batchesOf = (cursor: FindCursor, batches: readonly object[][], takes: () => Promise<void>) => {
       const left = [...batches];
       let closed = 0;
@@ -244,13 +244,13 @@ async function refusedBySockets(): Promise<readonly Error[]> {
   const ending = createServer((peer) => peer.end()).listen(0, '127.0.0.1');
   await once(ending, 'listening');
   const socket = connect((ending.address() as AddressInfo).port, '127.0.0.1');
-  const said: Error[] = [];
-  socket.on('error', (error) => said.push(error)).resume();
+  const serverError: Error[] = [];
+  socket.on('error', (error) => serverError.push(error)).resume();
   await once(socket, 'end');
   const written = () => new Promise<unknown>((resolve) => socket.write('too late', resolve));
   await written();
   socket.destroy();
   const destroyed = await written();
   ending.close();
-  return [...said, destroyed as Error];
+  return [...serverError, destroyed as Error];
 }

@@ -103,7 +103,7 @@ export const interrupted = <T extends object>(target: T, first: (name: string) =
 
 const WRITES = new Set(['updateOne', 'replaceOne', 'findOneAndUpdate', 'bulkWrite', 'deleteOne', 'replace', 'remove']);
 
-/** Lets so many writes through, half of the next if it is of many, and nothing after. */
+/** Lets `writes` writes through, half of the next one if it is a bulk, and rejects all later ones. */
 export function killAfter(writes: number) {
   let left = writes;
   const guard = <T extends object>(target: T): T =>
@@ -122,7 +122,7 @@ export function killAfter(writes: number) {
         };
       },
     });
-  return { database: (db: Db) => guard(db), kept: (kept: StoredSecret) => guard(kept) };
+  return { database: (db: Db) => guard(db), storedSecret: (storedSecret: StoredSecret) => guard(storedSecret) };
 }
 
 /** A database that, once deposed, finds nothing and takes no writes, as a primary does that was frozen meanwhile. */
@@ -149,10 +149,10 @@ export function deposable(db: Db) {
   };
 }
 
-/** A database whose primary, from `begin` on, does to every search what `silence` does: only secondaries are read. */
+/** A database whose primary answers finds with `silence` from `begin` on; secondaries still answer. */
 export function withoutPrimary(db: Db, silence: () => Promise<void>) {
   let isAway = false;
-  const asked: string[] = [];
+  const preferences: string[] = [];
   const collection = (name: string) =>
     new Proxy(db.collection(name), {
       get(target, member) {
@@ -161,7 +161,7 @@ export function withoutPrimary(db: Db, silence: () => Promise<void>) {
         if (!isAway || member !== 'find') return value.bind(target);
         return (filter: object, options: { readPreference?: ReadPreferenceMode } = {}) => {
           const { readPreference = 'primary' } = options;
-          asked.push(readPreference);
+          preferences.push(readPreference);
           const found = target.find(filter, options);
           return readPreference === 'secondaryPreferred' ? found : { toArray: silence };
         };
@@ -177,5 +177,5 @@ export function withoutPrimary(db: Db, silence: () => Promise<void>) {
   const begin = () => {
     isAway = true;
   };
-  return { db: wrapped, asked, begin };
+  return { db: wrapped, preferences, begin };
 }

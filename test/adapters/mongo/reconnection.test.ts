@@ -1,4 +1,4 @@
-/** The MongoDB client after network failures that close all of its connections at once. */
+/** The MongoDB client after network failures that close all of its connections together. */
 import type { Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
@@ -39,7 +39,7 @@ describe('the MongoDB client', function () {
     const { monitor } = server!;
     await eventually(() => monitor.connection !== null);
     const { connection } = monitor;
-    // A check is made at once if the last one was half a second ago.
+    // The driver delays checks that follow the last one within half a second.
     await eventually(() => performance.now() - monitor.monitorId.lastExecutionEnded > 600);
     connection!.socket.destroy();
     server!.requestCheck();

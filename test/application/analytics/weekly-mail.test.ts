@@ -130,7 +130,7 @@ describe('weekly mails', function () {
     );
   });
 
-  it('is sent once a week, whatever runs again, and not for missed weeks', async () => {
+  it('is sent once a week, also after repeated runs, and not for missed weeks', async () => {
     await subscribe();
     await sendDue();
     expect(office.letters).to.have.lengthOf(0);
@@ -174,7 +174,7 @@ describe('weekly mails', function () {
     expect(office.letters).to.have.lengthOf(1);
   });
 
-  it('is sent by a node that has not heard of the site yet', async () => {
+  it('is sent by a node that has not received the site yet', async () => {
     const late = node();
     await late.mails.find('demo', ADA);
     await onSites({ ...registerSite('new', 'two'), now: SUNDAY } as SitesCommand);
@@ -215,7 +215,7 @@ describe('weekly mails', function () {
       data: { subscriptionId, unsubscribedAt: now },
     } as never);
     expect(await vault.seal(subscriptionSubject({ subscriptionId }), {})).to.equal(undefined);
-    // Whoever subscribes again gets mails again.
+    // A new subscription gets mails again.
     await subscribe();
     now += 7 * DAY_MS;
     await sendDue();

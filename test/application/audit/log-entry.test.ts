@@ -1,4 +1,4 @@
-/** Entries of the transparency log: what is not one is not taken for one, as exports come from anywhere. */
+/** Entries of the transparency log; anything else is rejected, as exports come from anywhere. */
 import { expect } from 'chai';
 import { parseAuditEntry, positionOf } from '../../../application/audit/log-entry.js';
 

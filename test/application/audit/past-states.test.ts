@@ -135,7 +135,7 @@ describe('a past state', () => {
     await at(t5, 'user:ada').then({ userName: 'ada' });
   });
 
-  it('of a room is who is in it and whether it is open, by the clock', async () => {
+  it('of a room has its participants, and whether it is open at that time', async () => {
     const { given, at, kernel } = spec();
     const { roomId, created, joined, invited, redeemed, burned } = roomed;
     const events = [created, joined('ada', 'Ada'), invited('i'), redeemed('i', 'bob'), joined('bob', 'Bob'), burned];
@@ -155,7 +155,7 @@ describe('a past state', () => {
     await unburned.at(NOON + roomed.HOUR, thing).then({ status: 'expired' });
   });
 
-  it('of a meeting room is who is in it, and erased with its meeting only', async () => {
+  it('of a meeting room has its participants, and is erased with its meeting only', async () => {
     const { given, at, kernel } = spec();
     const { roomId, openRoom, joinRoom, leaveRoom } = meets;
     const commands = [openRoom({ title: 'Plans' }), joinRoom('p1'), joinRoom('p2'), leaveRoom('p1'), leaveRoom('p2')];

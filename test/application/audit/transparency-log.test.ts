@@ -1,4 +1,4 @@
-/** The transparency log over an event log in memory: what it says of one, and whatever is done to either is found. */
+/** The transparency log over an event log in memory: its entries, and detection of changes to either log. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -198,13 +198,13 @@ describe('the verification of a transparency log', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.nat(), async (any, at) => {
         const tile = tiles[any % tiles.length]!;
-        const kept = log.tiles.get(tilePath(tile))!;
+        const original = log.tiles.get(tilePath(tile))!;
         log.tamper(tile, (bytes) => {
           bytes[at % bytes.length]! ^= 1;
           return bytes;
         });
         expect(await differenceIn(log)).to.not.equal(undefined);
-        log.tiles.set(tilePath(tile), kept);
+        log.tiles.set(tilePath(tile), original);
       }),
       { numRuns: 60 },
     );
@@ -214,10 +214,10 @@ describe('the verification of a transparency log', () => {
   it('finds missing tiles', async () => {
     const log = await given();
     for (const tile of tilesOf((await log.checkpoint()).size)) {
-      const kept = log.tiles.get(tilePath(tile))!;
+      const original = log.tiles.get(tilePath(tile))!;
       log.tiles.delete(tilePath(tile));
       expect((await differenceIn(log))?.message).to.include(tilePath(tile));
-      log.tiles.set(tilePath(tile), kept);
+      log.tiles.set(tilePath(tile), original);
     }
   });
 

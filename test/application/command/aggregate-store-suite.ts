@@ -134,12 +134,12 @@ export function rememberingStreams(start: StartRoads) {
     let isAway = true;
     const log: typeof kernel.log = {
       ...kernel.log,
-      async read(...asked) {
+      async read(...args) {
         if (isAway) {
           isAway = false;
           throw new UnavailableError('the log is away');
         }
-        return kernel.log.read(...asked);
+        return kernel.log.read(...args);
       },
     };
     const { aggregates } = freshNode({ log, decryptEvent: kernel.decryptEvent });

@@ -92,13 +92,13 @@ export function handlingCommands(start: StartRoads) {
       const reads: string[] = [];
       const aggregates: AggregateStore = {
         ...kernel.aggregates,
-        load(...asked) {
+        load(...args) {
           reads.push('load');
-          return kernel.aggregates.load(...asked);
+          return kernel.aggregates.load(...args);
         },
-        reload(...asked) {
+        reload(...args) {
           reads.push('refresh');
-          return kernel.aggregates.reload(...asked);
+          return kernel.aggregates.reload(...args);
         },
       };
       const { handle } = commandsOf({ log: kernel.log, aggregates, clock: Date, appended: () => {} });

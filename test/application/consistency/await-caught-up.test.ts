@@ -7,7 +7,7 @@ describe('the catch-up barrier', () => {
   const { signal } = new AbortController();
 
   it('waits for the last event in the log, read from the checkpoint of the active build', async () => {
-    const { follow, asked, give } = feed();
+    const { follow, calls, give } = feed();
     const waited: bigint[] = [];
     const projectionProgress = { wait: async (_: string, position: bigint) => waited.push(position) > 2 };
     const build = () => 'toys_contents_v1';
@@ -15,7 +15,7 @@ describe('the catch-up barrier', () => {
     give([eventAt(20n), eventAt(30n)]);
     give([], { position: 90n, caughtUp: true });
     await createCaughtUpBarrier('toys.contents', { follow, checkpoints, projectionProgress, build })(signal);
-    expect(asked.map(({ from, ...selection }) => ['prefixes' in selection && selection.prefixes, from])).to.deep.equal([
+    expect(calls.map(({ from, ...selection }) => ['prefixes' in selection && selection.prefixes, from])).to.deep.equal([
       [['toys.'], 10n],
     ]);
     expect(waited).to.deep.equal([30n, 30n, 30n]);

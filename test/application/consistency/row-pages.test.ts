@@ -4,7 +4,7 @@ import { readRowPages } from '../../../application/consistency/index.js';
 import type { RowQuery, Rows } from '../../../application/ports/index.js';
 
 describe('pages of rows', () => {
-  /** Rows with `at` from 1 to 7, of which `find` returns those in the range that it is asked for. */
+  /** Rows with `at` from 1 to 7; `find` returns those in the queried range. */
   const queries: RowQuery[] = [];
   const rows = {
     async find(_: string, query: RowQuery) {

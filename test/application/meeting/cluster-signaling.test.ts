@@ -105,19 +105,21 @@ describe('a signaling message', () => {
 
   it('is rejected without a valid position of the sending node', async () => {
     const { north, south } = await two();
-    for (const heard of ['', 'x', '-1', '1.5', '1'.repeat(21)])
-      expect(await north.mesh.request('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(false);
+    for (const position of ['', 'x', '-1', '1.5', '1'.repeat(21)])
+      expect(await north.mesh.request('south', 'bob', { head: { ...head, position }, body: 'x' }), position).to.equal(
+        false,
+      );
     expect(south.received).to.deep.equal([]);
   });
 
   it('is dropped if too many messages wait for the receiving node to catch up', async () => {
     const { north, south } = await two([opened()]);
     const body = 'x'.repeat(1024 * 1024);
-    for (const heard of [17n, 19n]) {
-      const request = { head: { ...head, heard: String(heard) }, body };
+    for (const position of [17n, 19n]) {
+      const request = { head: { ...head, position: String(position) }, body };
       const answers = Array.from({ length: 9 }, (_, n) => north.mesh.request('south', `${n}`, request));
       expect(await answers[8], 'immediately').to.equal(false);
-      south.knows(heard, together);
+      south.knows(position, together);
       const received = await Promise.all(answers);
       expect(received.filter((each) => each)).to.have.length(8);
     }

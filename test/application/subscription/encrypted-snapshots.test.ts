@@ -20,14 +20,14 @@ describe('encrypted snapshots', () => {
   it('restore their parts in order, encrypting and decrypting up to 100 concurrently', async () => {
     for (const count of [0, 1, 100, 101, 250]) {
       const { concurrency, seal } = countingVault();
-      const { snapshots, kept } = snapshotsInMemory();
+      const { snapshots, stored } = snapshotsInMemory();
       const parts = Array.from({ length: count }, (_, id) => ({
         subject: `s${id}`,
         secret: { name: 'Ann' },
       }));
       await encryptSnapshots(snapshots, seal).write('toys', 1, 10n, parts);
       expect(concurrency.ever).to.equal(Math.min(count, 100));
-      expect(JSON.stringify(kept.get('toys')?.parts)).not.to.include('Ann');
+      expect(JSON.stringify(stored.get('toys')?.parts)).not.to.include('Ann');
       concurrency.ever = 0;
       expect((await encryptSnapshots(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
       expect(concurrency.ever).to.equal(Math.min(count, 100));
@@ -36,10 +36,10 @@ describe('encrypted snapshots', () => {
 
   it('encrypt only parts with a subject and a secret', async () => {
     const { concurrency, seal } = countingVault();
-    const { snapshots, kept } = snapshotsInMemory();
+    const { snapshots, stored } = snapshotsInMemory();
     const parts = [null, 7, 'text', ['subject'], { secret: { a: 1 } }, { subject: 7, secret: 'b' }, { subject: 's' }];
     await encryptSnapshots(snapshots, seal).write('toys', 1, 10n, parts);
-    expect(kept.get('toys')?.parts).to.deep.equal(parts);
+    expect(stored.get('toys')?.parts).to.deep.equal(parts);
     expect((await encryptSnapshots(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
     expect(concurrency.ever).to.equal(0);
   });

@@ -115,11 +115,11 @@ describe('leader election', () => {
       await eventually(() => expect(standbys).to.be.greaterThan(1));
       may = false;
       world.taken.delete(NAME);
-      const { asked } = world.state;
+      const { calls } = world.state;
       const before = standbys;
       await eventually(() => expect(standbys).to.be.greaterThan(before + 2));
       expect(terms).to.equal(0);
-      expect(world.state.asked).to.be.at.most(asked + 1);
+      expect(world.state.calls).to.be.at.most(calls + 1);
       may = true;
       await eventually(() => expect(terms).to.equal(1));
     });

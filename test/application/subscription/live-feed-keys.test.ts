@@ -17,23 +17,23 @@ describe('keys while no key server takes writes', () => {
   function away(replica: { key?: Buffer | undefined }) {
     const { keys } = memoryWorld();
     let isAway = true;
-    const asked: string[] = [];
+    const calls: string[] = [];
     const store: KeyStore = {
       ...keys,
       async read(subject) {
-        asked.push('primary');
+        calls.push('primary');
         if (isAway) throw new UnavailableError('there is no primary');
         return keys.read(subject);
       },
       async readReplica() {
-        asked.push('replica');
+        calls.push('replica');
         return replica.key;
       },
     };
     const back = () => {
       isAway = false;
     };
-    return { keys, vault: createVault(store, aes256gcm), asked, back };
+    return { keys, vault: createVault(store, aes256gcm), calls, back };
   }
   const sealed = (key: Buffer, note: string) => aes256gcm.seal(key, JSON.stringify({ note }));
   const failure = (opening: Promise<unknown>) =>
@@ -42,22 +42,22 @@ describe('keys while no key server takes writes', () => {
       (error) => error.name,
     );
 
-  it('come from a replica for what was sealed a moment ago, and are remembered', async () => {
+  it('are read from a replica for data sealed a moment ago, and cached', async () => {
     const key = aes256gcm.newKey();
-    const { vault, asked } = away({ key });
+    const { vault, calls } = away({ key });
     expect(await vault.openLive(SUBJECT, sealed(key, 'one'))).to.deep.equal({ note: 'one' });
     expect(await vault.open(SUBJECT, sealed(key, 'two'))).to.deep.equal({ note: 'two' });
-    expect(asked).to.deep.equal(['replica']);
+    expect(calls).to.deep.equal(['replica']);
   });
 
-  it('come from the primary alone for what is of any age', async () => {
+  it('are read only from the primary for data of any age', async () => {
     const key = aes256gcm.newKey();
-    const { vault, asked } = away({ key });
+    const { vault, calls } = away({ key });
     expect(await failure(vault.open(SUBJECT, sealed(key, 'one')))).to.equal('UnavailableError');
-    expect(asked).to.deep.equal(['primary']);
+    expect(calls).to.deep.equal(['primary']);
   });
 
-  it('are waited for where the replica has none yet, or one that was renewed since', async () => {
+  it('are awaited if the replica has none yet, or an older one', async () => {
     const key = aes256gcm.newKey();
     for (const stale of [undefined, aes256gcm.newKey()]) {
       const { vault, keys, back } = away({ key: stale });
@@ -68,19 +68,19 @@ describe('keys while no key server takes writes', () => {
     }
   });
 
-  it('are not taken from a replica that has not heard of an erasure that this process has', async () => {
+  it('are not read from a replica that lags behind an erasure known to this process', async () => {
     const key = aes256gcm.newKey();
-    const { vault, keys, asked, back } = away({ key });
+    const { vault, keys, calls, back } = away({ key });
     await vault.openLive(SUBJECT, sealed(key, 'one'));
     vault.forget(SUBJECT);
     expect(await failure(vault.openLive(SUBJECT, sealed(key, 'two')))).to.equal('UnavailableError');
     await keys.destroy(SUBJECT);
     back();
     expect(await vault.openLive(SUBJECT, sealed(key, 'two'))).to.equal(undefined);
-    expect(asked).to.deep.equal(['replica', 'primary', 'primary']);
+    expect(calls).to.deep.equal(['replica', 'primary', 'primary']);
   });
 
-  it('do not hold up the live feed', async () => {
+  it('do not delay the live feed', async () => {
     const world = memoryWorld();
     const writer = memoryKernel(world, [toys]);
     const { read } = world.keys;
@@ -93,14 +93,14 @@ describe('keys while no key server takes writes', () => {
       },
     };
     const stop = new AbortController();
-    const told: LiveEvent[] = [];
+    const delivered: LiveEvent[] = [];
     const feed = runLiveFeed({
       ...memoryKernel({ ...world, keys }, [toys]),
       catalogs: [toys],
       windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
       begun: 0n,
       saved: { save: async () => {} },
-      subscriptions: new Map([['toys', [(event) => void told.push(event)]]]),
+      subscriptions: new Map([['toys', [(event) => void delivered.push(event)]]]),
       switched: () => {},
       logger: silentLogger,
       signal: stop.signal,
@@ -108,8 +108,8 @@ describe('keys while no key server takes writes', () => {
     await feed.ready;
     await writer.vault.create(SUBJECT);
     await writer.handle(box, SUBJECT, { box: '1', toy: 'bear', note: 'on bear' }, context());
-    await eventually(() => told.length > 0);
-    expect((told[0] as RevealedEvent<ToyPut>).data.secret.note).to.equal('on bear');
+    await eventually(() => delivered.length > 0);
+    expect((delivered[0] as RevealedEvent<ToyPut>).data.secret.note).to.equal('on bear');
     expect(feed.status()).to.equal('live');
     stop.abort();
     await feed.stopped;

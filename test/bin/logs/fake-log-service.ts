@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { run } from '../../support/server-process.js';
 
-export interface Asked {
+export interface LogRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -16,9 +16,9 @@ export interface Asked {
 
 export interface LogService {
   readonly url: string;
-  readonly asked: Asked[];
+  readonly requests: LogRequest[];
   /** Answers everything; undefined leaves it to `takeAll`. */
-  respond: (asked: Asked, response: ServerResponse, count: number) => unknown;
+  respond: (requests: LogRequest, response: ServerResponse, count: number) => unknown;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const json = (response: ServerResponse, status: number, body: object, hea
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
 
 /** Takes every line that is a JSON object. */
-export function takeAll({ body }: Asked, response: ServerResponse) {
+export function takeAll({ body }: LogRequest, response: ServerResponse) {
   const lines = body.split('\n').slice(0, -1);
   const errors = lines.flatMap((line, index) =>
     line.startsWith('{') ? [] : [{ line: index + 1, error: 'it is not a JSON object' }],
@@ -35,7 +35,7 @@ export function takeAll({ body }: Asked, response: ServerResponse) {
 }
 
 export async function startLogService(): Promise<LogService> {
-  const asked: Asked[] = [];
+  const requests: LogRequest[] = [];
   const server = createServer(async (request, response) => {
     response.on('error', () => {});
     const chunks: Buffer[] = [];
@@ -43,14 +43,14 @@ export async function startLogService(): Promise<LogService> {
     const { method = '', headers } = request;
     const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://here');
     const one = { method, path, query, headers, body: Buffer.concat(chunks).toString() };
-    asked.push(one);
-    service.respond(one, response, asked.length);
+    requests.push(one);
+    service.respond(one, response, requests.length);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const service: LogService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     respond: takeAll,
     async close() {
       server.closeAllConnections();
@@ -61,7 +61,7 @@ export async function startLogService(): Promise<LogService> {
   return service;
 }
 
-/** A service and a directory, anew for every test of a `describe`, and `annals logs` as a process that is told of them. */
+/** Starts a log service and a directory for each test of a `describe`; runs `annals logs` with their addresses. */
 export function useAnnalsLogs() {
   let service: LogService;
   let directory: ReturnType<typeof temporaryDirectory>;

@@ -11,7 +11,7 @@ describe('annals logs import', () => {
   const { logs, path } = annals;
 
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `{"n":${index}}\n`).join('');
-  const bodies = () => annals.service.asked.map(({ body }) => body);
+  const bodies = () => annals.service.requests.map(({ body }) => body);
 
   it('sends files in batches, each with an idempotency key', async () => {
     writeFileSync(path('a.ndjson'), numbered(2500));
@@ -19,10 +19,10 @@ describe('annals logs import', () => {
     const { code, stderr } = await logs(['import', path('a.ndjson'), path('b.ndjson.gz')]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: 'annals: 2,510 records imported\n' });
     expect(bodies().join('').split('\n')).to.have.length(2511);
-    const keys = annals.service.asked.map(({ headers }) => headers['idempotency-key']);
+    const keys = annals.service.requests.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).to.equal(4);
     await logs(['import', path('a.ndjson'), path('b.ndjson.gz')]);
-    const again = annals.service.asked.slice(4).map(({ headers }) => headers['idempotency-key']);
+    const again = annals.service.requests.slice(4).map(({ headers }) => headers['idempotency-key']);
     expect(again).to.have.members(keys);
   });
 
@@ -30,15 +30,15 @@ describe('annals logs import', () => {
     const running = start(['logs', 'import', '-', '--url', annals.service.url], {
       cwd: annals.directory.path,
     });
-    const came = (count: number) =>
+    const received = (count: number) =>
       new Promise<void>((resolve) => {
         const { respond } = annals.service;
-        annals.service.respond = (asked, response, number) => {
-          respond(asked, response, number);
+        annals.service.respond = (requests, response, number) => {
+          respond(requests, response, number);
           if (number >= count) resolve();
         };
       });
-    const first = came(1);
+    const first = received(1);
     running.process.stdin?.write('{"n":1}\n{"n":');
     await first;
     expect(bodies()).to.deep.equal(['{"n":1}\n']);
@@ -72,18 +72,18 @@ describe('annals logs import', () => {
   });
 
   it('retries with the same key', async () => {
-    annals.service.respond = (asked, response, count) => {
+    annals.service.respond = (requests, response, count) => {
       if (count === 1) json(response, 503, { error: 'Not now' });
       else if (count === 2) json(response, 429, { error: 'Slow down' });
       else if (count === 3) response.destroy();
-      else takeAll(asked, response);
+      else takeAll(requests, response);
     };
     const { code, stderr } = await logs(['import', '-'], '{"n":1}\n');
     expect(code).to.equal(0);
     expect(stderr)
       .to.match(/Not now \(503\), trying again/)
       .and.match(/1 record imported/);
-    expect(new Set(annals.service.asked.map(({ headers }) => headers['idempotency-key'])).size).to.equal(1);
+    expect(new Set(annals.service.requests.map(({ headers }) => headers['idempotency-key'])).size).to.equal(1);
     expect(new Set(bodies()).size).to.equal(1);
   });
 
@@ -100,10 +100,10 @@ describe('annals logs import', () => {
 
   it('continues after a refused or timed-out batch and exits with 1', async () => {
     writeFileSync(path('a.ndjson'), numbered(3000));
-    annals.service.respond = (asked, response) => {
-      if (asked.body.includes('"n":0}')) json(response, 400, { error: 'Not this one' });
-      else if (asked.body.includes('"n":1000}')) json(response, 503, { error: 'Not now' });
-      else takeAll(asked, response);
+    annals.service.respond = (requests, response) => {
+      if (requests.body.includes('"n":0}')) json(response, 400, { error: 'Not this one' });
+      else if (requests.body.includes('"n":1000}')) json(response, 503, { error: 'Not now' });
+      else takeAll(requests, response);
     };
     const { code, stderr } = await logs(['import', 'a.ndjson', '--patience', '1']);
     expect(code).to.equal(1);
@@ -119,7 +119,7 @@ describe('annals logs import', () => {
       code: 1,
       stderr: 'annals: the log service answered: Who are you? (401)\n',
     });
-    expect(annals.service.asked.length).to.be.lessThan(9);
+    expect(annals.service.requests.length).to.be.lessThan(9);
   });
 
   it('skips unreadable files and exits with 1', async () => {
@@ -141,8 +141,8 @@ describe('annals logs import', () => {
       cwd: annals.directory.path,
     });
     const sent = new Promise<void>((resolve) => {
-      annals.service.respond = (asked, response) => {
-        takeAll(asked, response);
+      annals.service.respond = (requests, response) => {
+        takeAll(requests, response);
         resolve();
       };
     });

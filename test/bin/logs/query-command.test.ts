@@ -12,7 +12,7 @@ describe('annals logs query', () => {
     const { code, stderr } = await logs(['query', '--token', 'länger\nals gut']);
     expect(code).to.equal(2);
     expect(stderr).to.match(/^annals: option '--token <token>' argument .* is invalid. It must be visible/s);
-    expect(annals.service.asked).to.deep.equal([]);
+    expect(annals.service.requests).to.deep.equal([]);
   });
 
   it('sends every filter and prints NDJSON into a pipe', async () => {
@@ -27,8 +27,8 @@ describe('annals logs query', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).to.deep.equal([entry(2), entry(1)]);
-    expect(annals.service.asked[0]?.path).to.equal('/api/logs');
-    expect([...(annals.service.asked[0]?.query ?? [])]).to.have.deep.members([
+    expect(annals.service.requests[0]?.path).to.equal('/api/logs');
+    expect([...(annals.service.requests[0]?.query ?? [])]).to.have.deep.members([
       ['from', String(Date.UTC(2026, 10, 21))],
       ['to', '1795262400000'],
       ['level', 'ERROR,FATAL'],
@@ -49,7 +49,7 @@ describe('annals logs query', () => {
   it('accepts relative times', async () => {
     annals.service.respond = (_, response) => json(response, 200, { entries: [], hasMore: false });
     await logs(['query', '--from', '2h']);
-    const from = Number(annals.service.asked[0]?.query.get('from'));
+    const from = Number(annals.service.requests[0]?.query.get('from'));
     expect(from).to.be.closeTo(Date.now() - 7_200_000, 30_000);
   });
 
@@ -75,10 +75,10 @@ describe('annals logs query', () => {
         .split('\n')
         .map((line) => JSON.parse(line).id),
     ).to.have.length(2500);
-    expect(annals.service.asked).to.have.length(3);
+    expect(annals.service.requests).to.have.length(3);
     const some = await logs(['query', '-n', '1200']);
     expect(some.stdout.trim().split('\n')).to.have.length(1200);
-    expect(annals.service.asked.at(-1)?.query.get('limit')).to.equal('200');
+    expect(annals.service.requests.at(-1)?.query.get('limit')).to.equal('200');
   });
 
   it('ends quietly when its reader closes the pipe', async () => {
@@ -89,13 +89,13 @@ describe('annals logs query', () => {
     await running.printed(/order 1/);
     running.process.stdout?.destroy();
     expect(await running.ended).to.deep.include({ code: 0, stderr: '' });
-    expect(annals.service.asked.length).to.be.lessThan(100);
+    expect(annals.service.requests.length).to.be.lessThan(100);
   });
 
   it('prints numbers unchanged in both formats', async () => {
     const json = JSON.stringify(entry(1)).replace('"id":1}', '"id":9007199254740993,"n":[12345678901234567890]}');
-    annals.service.respond = ({ path: asked }, response) => {
-      if (asked === '/api/logs') return response.end(`{"entries":[${json},${json}],"hasMore":false}`);
+    annals.service.respond = ({ path: requests }, response) => {
+      if (requests === '/api/logs') return response.end(`{"entries":[${json},${json}],"hasMore":false}`);
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       return response.write(`id: 1\ndata: ${json}\n\n`);
     };
@@ -162,7 +162,7 @@ describe('annals logs query', () => {
           .and.match(/^annals: [^\n]+\n$/);
       }),
     );
-    expect(annals.service.asked).to.deep.equal([]);
+    expect(annals.service.requests).to.deep.equal([]);
   });
 
   it('finds the service and its token in the local configuration', async () => {
@@ -174,7 +174,7 @@ describe('annals logs query', () => {
       run(['logs', 'query'], '', { env: { ANNALS_LOGS_PORT: '0' } }),
     ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer let-me-in']);
+    expect(annals.service.requests.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer let-me-in']);
     expect(unknown.stderr).to.match(/^annals: logs\.port is chosen when the service starts; pass --url\n$/);
   });
 
@@ -184,7 +184,7 @@ describe('annals logs query', () => {
       logs(['query', '--token', 'let-me-in']),
       run(['logs', 'query', '--url', annals.service.url.replace('//', '//ada:p%40ss@')]),
     ]);
-    expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.have.members([
+    expect(annals.service.requests.map(({ headers }) => headers.authorization)).to.have.members([
       'Bearer let-me-in',
       `Basic ${Buffer.from('ada:p@ss').toString('base64')}`,
     ]);
@@ -205,7 +205,7 @@ describe('annals logs aggregate', () => {
       logs(['aggregate', '--by', 'field:status']),
     ]);
     expect(stdout).to.equal('{"key":"INFO","count":3}\n');
-    expect(annals.service.asked.map(({ query }) => Object.fromEntries(query))).to.have.deep.members([
+    expect(annals.service.requests.map(({ query }) => Object.fromEntries(query))).to.have.deep.members([
       { groupBy: 'level' },
       { groupBy: 'time', interval: '1h', limit: '5' },
       { groupBy: 'field', groupField: 'user.id' },

@@ -48,8 +48,8 @@ describe('the search thread', function () {
     await servers?.stop();
   });
 
-  const page = async (asked: Searcher, words: readonly string[]) => {
-    const json = await asked.page({ filter: { ...EVERYTHING, words }, order: 'asc', limit: 40 }, signal);
+  const page = async (requests: Searcher, words: readonly string[]) => {
+    const json = await requests.page({ filter: { ...EVERYTHING, words }, order: 'asc', limit: 40 }, signal);
     return JSON.parse(Buffer.from(json).toString());
   };
   const byKind = { filter: EVERYTHING, grouping: { by: 'field' as const, path: 'kind' }, limit: 10 };
@@ -90,7 +90,7 @@ describe('the search thread', function () {
   it('finds nothing in a build that was dropped before this node noticed', async () => {
     const { kernel } = node;
     const build = await kernel.lifecycle.rebuild(records, { signal });
-    // Nobody creates the collection again.
+    // The collection is not created again.
     await eventually(() => kernel.served.collection(records.name) === build);
     await kernel.builds.drop(build);
     const left = startSearcher({
@@ -102,7 +102,7 @@ describe('the search thread', function () {
     });
     const receipts = createReceipts(kernel.mongo.models, () => build);
     const keeping = { producerId: 'api', day: '20260101', audit: false };
-    const asked: readonly Promise<unknown>[] = [
+    const requests: readonly Promise<unknown>[] = [
       left.page({ filter: EVERYTHING, order: 'asc', limit: 1 }, signal),
       left.aggregate(byKind),
       left.lastReceived(),
@@ -110,7 +110,7 @@ describe('the search thread', function () {
       receipts.receivedBefore('20990101', false),
       collect(receipts.requestStreams(keeping)),
     ];
-    for (const each of await Promise.allSettled(asked))
+    for (const each of await Promise.allSettled(requests))
       expect(each).to.have.property('reason').that.is.instanceOf(UnavailableError);
     await left.close();
   });

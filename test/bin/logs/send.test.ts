@@ -1,4 +1,4 @@
-/** Sending a batch to a service that does not accept it at once. */
+/** Sending a batch to a service that first refuses it. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,8 +42,8 @@ describe('sending a batch', () => {
   it('honours Retry-After, and backs off without it', async () => {
     statuses = [[429, { 'Retry-After': '7' }], [503], [500]];
     expect(await sent()).to.include({ accepted: 1 });
-    const [asked, second = 0, third = 0] = waited;
-    expect(asked).to.equal(7000);
+    const [requests, second = 0, third = 0] = waited;
+    expect(requests).to.equal(7000);
     expect(second).to.be.within(200, 600);
     expect(third).to.be.within(400, 1200);
   });

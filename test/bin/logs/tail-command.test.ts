@@ -16,18 +16,18 @@ describe('annals logs tail', () => {
 
   it('prints the newest records, then live ones, and resumes after a broken connection', async () => {
     let streams = 0;
-    const told = (n: number, id = '') => `${id}data: ${JSON.stringify(entry(n))}\n\n`;
-    annals.service.respond = ({ path: asked, headers }, response) => {
+    const frameOf = (n: number, id = '') => `${id}data: ${JSON.stringify(entry(n))}\n\n`;
+    annals.service.respond = ({ path: requests, headers }, response) => {
       // A page contains everything up to its position, here including new records.
-      if (asked === '/api/logs') return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '15' });
+      if (requests === '/api/logs') return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '15' });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       if (++streams === 1) {
         response.write(
-          `:\n\n${told(1, 'id: 16\n')}${told(2, 'id: 17\n')}${told(3, 'id: 18\n')}${told(4)}id: 19\ndata: {"cut`,
+          `:\n\n${frameOf(1, 'id: 16\n')}${frameOf(2, 'id: 17\n')}${frameOf(3, 'id: 18\n')}${frameOf(4)}id: 19\ndata: {"cut`,
         );
         setImmediate(() => response.destroy());
       } else if (headers['last-event-id'] === '18') {
-        response.write(told(4) + told(5));
+        response.write(frameOf(4) + frameOf(5));
       }
       return undefined;
     };
@@ -44,14 +44,14 @@ describe('annals logs tail', () => {
         .split('\n')
         .map((line) => JSON.parse(line).message),
     ).to.deep.equal(['order 1', 'order 2', 'order 3', 'order 4', 'order 5']);
-    const [, first] = annals.service.asked;
+    const [, first] = annals.service.requests;
     expect(first?.headers['last-event-id']).to.equal('15');
   });
 
   it('reconnects to a service that has answered, however the connection ends', async () => {
     let streams = 0;
-    annals.service.respond = ({ path: asked }, response) => {
-      if (asked === '/api/logs') return json(response, 200, { entries: [entry(1)] }, { Position: '17' });
+    annals.service.respond = ({ path: requests }, response) => {
+      if (requests === '/api/logs') return json(response, 200, { entries: [entry(1)] }, { Position: '17' });
       if (++streams < 3) return response.destroy();
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       return response.write(`data: ${JSON.stringify(entry(2))}\n\n`);
@@ -87,7 +87,7 @@ describe('annals logs tail', () => {
       });
     };
     await Promise.all(['x', '-1', '1.5'].map(refused));
-    expect(annals.service.asked).to.deep.equal([]);
+    expect(annals.service.requests).to.deep.equal([]);
   });
 
   it('does not retry when the service refuses', async () => {

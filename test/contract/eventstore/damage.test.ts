@@ -18,7 +18,7 @@ describe('a damaged event', () => {
   let client: EventStoreDBClient;
   let position: bigint;
 
-  const event = (text: string) => jsonEvent({ type: 'Said', data: { text } });
+  const event = (text: string) => jsonEvent({ type: 'Noted', data: { text } });
 
   before(async () => {
     server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
@@ -73,11 +73,11 @@ describe('a damaged page', () => {
   before(async () => {
     server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
     client = EventStoreDBClient.connectionString(server.url);
-    const said = (stream: string, text: string) =>
-      client.appendToStream(stream, jsonEvent({ type: 'Said', data: { text: text.padEnd(1500) } }));
-    for (let n = 0; n < 20; n++) await said('toys.hurt', MARK);
+    const appendNote = (stream: string, text: string) =>
+      client.appendToStream(stream, jsonEvent({ type: 'Noted', data: { text: text.padEnd(1500) } }));
+    for (let n = 0; n < 20; n++) await appendNote('toys.hurt', MARK);
     // Pages that are read when the store is opened are separate.
-    for (let n = 0; n < 20; n++) await said('toys.other', 'after');
+    for (let n = 0; n < 20; n++) await appendNote('toys.other', 'after');
     await server.embedded.restart('SIGTERM', () => {
       const file = join(server.embedded.directory, 'log', 'data.mdb');
       const bytes = readFileSync(file);
@@ -108,7 +108,7 @@ describe('a damaged index', () => {
   let client: EventStoreDBClient;
   let positions: readonly bigint[];
 
-  const said = (text: string) => jsonEvent({ type: 'Said', data: { text } });
+  const noted = (text: string) => jsonEvent({ type: 'Noted', data: { text } });
   const u48 = (number: number | bigint) => Buffer.from(BigInt(number).toString(16).padStart(12, '0'), 'hex');
 
   /** Changes every occurrence of the bytes in pages with `mark`, or without it in pages of no event. */
@@ -133,9 +133,9 @@ describe('a damaged index', () => {
     server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
     client = EventStoreDBClient.connectionString(server.url);
     const appended = [];
-    for (let n = 0; n < 3; n++) appended.push(await client.appendToStream('toys.hurt', said(MARK)));
+    for (let n = 0; n < 3; n++) appended.push(await client.appendToStream('toys.hurt', noted(MARK)));
     positions = appended.map(({ position }) => position!.commit);
-    for (const name of ['toys.h', 'toys.z']) await client.appendToStream(name, said(MARK));
+    for (const name of ['toys.h', 'toys.z']) await client.appendToStream(name, noted(MARK));
   });
   afterEach(async () => {
     await client?.dispose();
@@ -148,7 +148,7 @@ describe('a damaged index', () => {
       file[at + 6]! ^= 8;
     });
     expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.match(/index of the store is damaged/);
-    await rejection(client.appendToStream('toys.hurt', said('again'), { expectedRevision: 'no_stream' }));
+    await rejection(client.appendToStream('toys.hurt', noted('again'), { expectedRevision: 'no_stream' }));
     for (const name of ['toys.h', 'toys.z']) expect(await collect(client.readStream(name))).to.have.length(1);
     const fresh = await rejection(collect(client.readStream('toys.a')));
     expect(fresh).to.have.property('type', 'stream-not-found');
@@ -159,8 +159,8 @@ describe('a damaged index', () => {
     await damage(at, true, (file, place) => {
       file[place + 5]! ^= 1;
     });
-    const told = `position ${positions[1]} is damaged`;
-    expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.include(told);
+    const report = `position ${positions[1]} is damaged`;
+    expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.include(report);
     const filter = streamNameFilter({ prefixes: ['toys.'] });
     const followed = await take(client.subscribeToAll({ filter }), 4);
     expect(followed.map(({ event }) => event?.streamId)).to.deep.equal(['toys.hurt', 'toys.hurt', 'toys.h', 'toys.z']);

@@ -129,25 +129,25 @@ if (!process.env.EVENTSTORE_URL) {
       await store.client.appendToStream(stream, numberedEvents(0, 3));
       const [, second] = await collect(store.client.readStream(stream));
       await store.client.tombstoneStream(stream);
-      const kept = freshStream('kept');
-      await store.client.appendToStream(kept, numberedEvent(7));
+      const remaining = freshStream('kept');
+      await store.client.appendToStream(remaining, numberedEvent(7));
       await scavenge(store.server.url);
       const filter = streamNameFilter({ prefixes: ['kept.'] });
       const fromPosition = second!.event!.position!;
       const [next] = await take(store.client.subscribeToAll({ fromPosition, filter }), 1);
-      expect(next!.event!.streamId).equal(kept);
+      expect(next!.event!.streamId).equal(remaining);
     });
 
     it('shows removed events to no later subscriber, however recent they are', async () => {
       const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
-      const [gone, kept] = [freshStream('new'), freshStream('new')];
+      const [gone, remaining] = [freshStream('new'), freshStream('new')];
       await store.client.appendToStream(gone, numberedEvent(1));
       await store.client.setStreamMetadata(gone, { truncateBefore: 1 });
-      await store.client.appendToStream(kept, numberedEvent(2));
+      await store.client.appendToStream(remaining, numberedEvent(2));
       await scavenge(store.server.url);
       const filter = streamNameFilter({ prefixes: ['new.'] });
       const [next] = await take(store.client.subscribeToAll({ fromPosition: position!, filter }), 1);
-      expect(next!.event!.streamId).equal(kept);
+      expect(next!.event!.streamId).equal(remaining);
     });
 
     it('blocks neither appends nor subscribers', async () => {

@@ -98,7 +98,7 @@ for (const [name, open] of [
     });
     after(() => world.stop());
 
-    async function keep(...pieces: readonly Buffer[]): Promise<string> {
+    async function storeFile(...pieces: readonly Buffer[]): Promise<string> {
       const writing = await store.begin();
       for (const piece of pieces) await writing.write(piece);
       await writing.keep('me');
@@ -108,7 +108,7 @@ for (const [name, open] of [
 
     it('returns stored bytes, whole and by range', async () => {
       const bytes = Buffer.from(Array.from({ length: 700_001 }, (_, at) => at * 7 + (at >> 8)));
-      const stored = await keep(bytes.subarray(0, 3), bytes.subarray(3, 300_000), bytes.subarray(300_000));
+      const stored = await storeFile(bytes.subarray(0, 3), bytes.subarray(3, 300_000), bytes.subarray(300_000));
       const size = bytes.length;
       for (const [from, to] of [
         [0, size],
@@ -139,7 +139,7 @@ for (const [name, open] of [
     });
 
     it('deletes permanently and idempotently', async () => {
-      const [gone, other] = [await keep(Buffer.from('x')), await keep(Buffer.from('y'))];
+      const [gone, other] = [await storeFile(Buffer.from('x')), await storeFile(Buffer.from('y'))];
       await store.remove(gone);
       await store.remove(gone);
       expect(await failing(store.read(gone, 0, 1))).to.be.instanceOf(NotStored);
@@ -163,7 +163,7 @@ for (const [name, open] of [
 
     it('lists blobs begun by dead processes until they are settled', async () => {
       const mine = await store.begin();
-      await keep(Buffer.from('settled'));
+      await storeFile(Buffer.from('settled'));
       const { half, whole } = await world.abandon();
       const left = new Map<string, string | undefined>();
       for await (const { stored, of } of world.clearing.unsettled()) left.set(stored, of);

@@ -1,4 +1,4 @@
-/** Long commands whose client has disconnected: they stop, and meanwhile others are served. */
+/** Long commands stop when their client disconnects; other clients are served meanwhile. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { isReal } from '@annals/engines/testing/mongo.js';

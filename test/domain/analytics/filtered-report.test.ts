@@ -1,4 +1,4 @@
-/** Filtered reports equal a naive count over the hits that pass, and say what is not kept. */
+/** Filtered reports equal a naive count over the hits that pass, and name the lists that are not available. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Hit } from '../../../domain/analytics/catalog.js';

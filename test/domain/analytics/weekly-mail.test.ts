@@ -94,7 +94,7 @@ describe('the week of a mail', () => {
     ['Europe/Berlin', '2026-11-23T06:59:59Z', '2026-11-23T07:00:00Z'],
     ['America/Los_Angeles', '2026-11-23T15:59:59Z', '2026-11-23T16:00:00Z'],
     ['Asia/Kolkata', '2026-11-23T02:29:59Z', '2026-11-23T02:30:00Z'],
-    // It is morning before the week is over in UTC.
+    // Monday 8:00 in this zone is before the end of the week in UTC.
     ['Asia/Tokyo', '2026-11-22T23:59:59Z', '2026-11-23T00:00:00Z'],
     ['Pacific/Kiritimati', '2026-11-22T23:59:59Z', '2026-11-23T00:00:00Z'],
   ] as const)

@@ -18,7 +18,7 @@ const discarded = (discardedAt: number) => ({
   type: 'FileDiscarded' as const,
   data: { fileId: FILE, discardedAt },
 });
-const kept = (keptAt: number) => ({ type: 'FileKept' as const, data: { fileId: FILE, keptAt } });
+const fileKept = (keptAt: number) => ({ type: 'FileKept' as const, data: { fileId: FILE, keptAt } });
 
 describe('a file', () => {
   it('is uploaded once', () => {
@@ -101,13 +101,13 @@ describe('a file', () => {
     givenCommands(upload(), attach('m'))
       .when(review([], then - 1))
       .thenNothing();
-    givenCommands(upload(), attach('m')).when(review([], then)).then(kept(then));
+    givenCommands(upload(), attach('m')).when(review([], then)).then(fileKept(then));
     givenCommands(upload(), attach('m'), review([], then))
       .when(review([], then + DAY))
       .thenNothing();
     givenCommands(upload(), attach('m'), attach('n'))
       .when(review(['m'], then))
-      .then(kept(then));
+      .then(fileKept(then));
     givenCommands(upload(), attach('m'), review([], then))
       .when(review(['m'], then + 1))
       .then(discarded(then + 1));

@@ -16,9 +16,9 @@ import {
   pin,
   postMessage,
   react,
-  saying,
   unpin,
   unreact,
+  withContent,
 } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -39,7 +39,7 @@ describe('a message', () => {
           author: ADA,
           createdAt: NOON,
           quotedMessageId: 'q',
-          secret: saying('hello'),
+          secret: withContent('hello'),
         },
       });
   });
@@ -57,7 +57,7 @@ describe('a message', () => {
   it('can be edited by its author only, not even by admins', () => {
     from(hello).when(editMessage('hi', BOB)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
     const { state } = run([hello, editMessage('hi')]);
-    expect(state).to.deep.include({ body: saying('hi'), updatedAt: NOON + 1, createdAt: NOON });
+    expect(state).to.deep.include({ body: withContent('hi'), updatedAt: NOON + 1, createdAt: NOON });
   });
 
   it('repeats its whole state when edited, pinned or unpinned', () => {
@@ -79,7 +79,7 @@ describe('a message', () => {
           updatedAt: NOON + 1,
           pinnedAt: NOON + 2,
           by: ADA,
-          secret: { ...saying('hi'), reactions },
+          secret: { ...withContent('hi'), reactions },
         },
       });
     from(...history)
@@ -92,7 +92,7 @@ describe('a message', () => {
           pinnedAt: null,
           by: BOB,
           unpinnedAt: NOON + 3,
-          secret: { ...saying('hello'), reactions },
+          secret: { ...withContent('hello'), reactions },
         },
       });
   });

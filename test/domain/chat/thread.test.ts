@@ -12,7 +12,7 @@ import {
   NOON,
   postReply,
   removeReply,
-  saying,
+  withContent,
 } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -35,7 +35,7 @@ describe('a thread', () => {
           createdAt: NOON + 8,
           quotedMessageId: null,
           thread: summary,
-          secret: saying('three'),
+          secret: withContent('three'),
         },
       });
     const removed = { messageId: 'm', channelId: CHANNEL, replyId: 'm.1', removedAt: NOON + 8 };

@@ -2,27 +2,27 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Asked, ISO, type LogsUnderTest, messages, type Receipt } from './shared-service.js';
+import { ISO, type LogsUnderTest, messages, type Receipt, type SuiteContext } from './shared-service.js';
 
 /** The initial output of a tail. */
 async function rawTail(url: string, connected: () => void): Promise<string> {
   const answer = await fetch(url);
   connected();
-  let said = '';
+  let responseText = '';
   for await (const chunk of answer.body!) {
-    said += Buffer.from(chunk).toString();
-    if (/data: .*\n\n/.test(said)) break;
+    responseText += Buffer.from(chunk).toString();
+    if (/data: .*\n\n/.test(responseText)) break;
   }
-  return said;
+  return responseText;
 }
 
 export function takesIn(logs: LogsUnderTest) {
   const { count, mine, post } = logs;
-  let base: Asked['base'];
-  let client: Asked['client'];
-  let run: Asked['run'];
+  let base: SuiteContext['base'];
+  let client: SuiteContext['client'];
+  let run: SuiteContext['run'];
   beforeEach(() => {
-    ({ base, client, run } = logs.asked());
+    ({ base, client, run } = logs.context());
   });
 
   describe('ingest of', () => {

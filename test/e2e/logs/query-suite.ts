@@ -1,13 +1,13 @@
 /** Queries of the log service: records by filter, order and page, and counts. */
 import { expect } from 'chai';
-import { type Asked, type Counted, type LogsUnderTest, messages } from './shared-service.js';
+import { type Counted, type LogsUnderTest, messages, type SuiteContext } from './shared-service.js';
 
 export function answers(logs: LogsUnderTest) {
   const { count, mine } = logs;
-  let client: Asked['client'];
-  let run: Asked['run'];
+  let client: SuiteContext['client'];
+  let run: SuiteContext['run'];
   beforeEach(() => {
-    ({ client, run } = logs.asked());
+    ({ client, run } = logs.context());
   });
 
   describe('queries', () => {

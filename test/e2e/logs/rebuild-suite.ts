@@ -5,15 +5,15 @@ import { connectMongo } from '../../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../../adapters/mongo/coordination/checkpoints.js';
 import { createLeases } from '../../../adapters/mongo/coordination/leases.js';
 import type { ReindexProgress, ReindexReport } from '../../../application/logs/admin/reindex.js';
-import { type Asked, ISO, type LogsUnderTest } from './shared-service.js';
+import { ISO, type LogsUnderTest, type SuiteContext } from './shared-service.js';
 
 export function rebuilds(logs: LogsUnderTest) {
   const { mine } = logs;
-  let client: Asked['client'];
-  let run: Asked['run'];
-  let server: Asked['server'];
+  let client: SuiteContext['client'];
+  let run: SuiteContext['run'];
+  let server: SuiteContext['server'];
   beforeEach(() => {
-    ({ client, run, server } = logs.asked());
+    ({ client, run, server } = logs.context());
   });
 
   describe('rebuilding the log index', () => {
@@ -21,12 +21,12 @@ export function rebuilds(logs: LogsUnderTest) {
       await client.ingest(Array.from({ length: 300 }, (_, n) => ({ run, n })));
       const before = await client.all(mine(), 50);
       const { nextCursor } = await client.page(mine('limit=10'));
-      let asking = true;
+      let reading = true;
       const reader = (async () => {
-        while (asking) expect((await client.all(mine())).length).to.equal(300);
+        while (reading) expect((await client.all(mine())).length).to.equal(300);
       })();
       const { status, body } = await client.ask<ReindexReport>('POST', '/api/reindex');
-      asking = false;
+      reading = false;
       await reader;
       expect(status).to.equal(200);
       expect(body.report).to.deep.include({ mode: 'full', recordsSkipped: 0, parseErrors: 0 });

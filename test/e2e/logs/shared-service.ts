@@ -23,7 +23,7 @@ export interface Counted {
 export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Available while a test runs. */
-export interface Asked {
+export interface SuiteContext {
   readonly server: Server;
   /** Base URL. */
   readonly base: string;
@@ -37,18 +37,18 @@ export const messages = (entries: readonly Entry[]) => entries.map(({ message })
 export type LogsUnderTest = ReturnType<typeof logsUnderTest>;
 
 /** `asked` is called per use, as it differs in each test. */
-export function logsUnderTest(dataDir: string, asked: () => Asked) {
-  const mine = (query = '') => `field=run&value=${asked().run}${query && `&${query}`}`;
+export function logsUnderTest(dataDir: string, context: () => SuiteContext) {
+  const mine = (query = '') => `field=run&value=${context().run}${query && `&${query}`}`;
   return {
     dataDir,
-    asked,
+    context,
     mine,
     post: (body: string | Uint8Array, type = 'application/x-ndjson', headers = {}) =>
-      asked().client.ask<Receipt>('POST', '/api/ingest', {
+      context().client.ask<Receipt>('POST', '/api/ingest', {
         body,
         headers: { 'content-type': type, ...headers },
       }),
     count: async (query: string) =>
-      (await asked().client.ask<Counted>('GET', `/api/logs/aggregate?${query}&${mine()}`)).body,
+      (await context().client.ask<Counted>('GET', `/api/logs/aggregate?${query}&${mine()}`)).body,
   };
 }

@@ -2,15 +2,15 @@
 import { expect } from 'chai';
 import type { Page } from '../../../application/logs/query/render-page.js';
 import { tailed } from '../../support/log-client.js';
-import { type Asked, type LogsUnderTest, messages } from './shared-service.js';
+import { type LogsUnderTest, messages, type SuiteContext } from './shared-service.js';
 
 export function follows(logs: LogsUnderTest) {
   const { mine } = logs;
-  let base: Asked['base'];
-  let client: Asked['client'];
-  let run: Asked['run'];
+  let base: SuiteContext['base'];
+  let client: SuiteContext['client'];
+  let run: SuiteContext['run'];
   beforeEach(() => {
-    ({ base, client, run } = logs.asked());
+    ({ base, client, run } = logs.context());
   });
 
   describe('live tails', () => {

@@ -45,8 +45,11 @@ export function streams({ server, other, serve, restart }: Restarted) {
     await restart();
     const back = await ada.stream(first.cursor());
     const three = await ada.post('three');
-    const told = [await message(back), await message(back)];
-    expect(told.map((event) => (event?.payload as { id: string } | undefined)?.id)).to.deep.equal([two.id, three.id]);
+    const received = [await message(back), await message(back)];
+    expect(received.map((event) => (event?.payload as { id: string } | undefined)?.id)).to.deep.equal([
+      two.id,
+      three.id,
+    ]);
     expect(one.id).not.to.equal(two.id);
     back.close();
   });
@@ -80,8 +83,8 @@ export function streams({ server, other, serve, restart }: Restarted) {
       await opening;
       if (reset) await untilReset(url(), lastEventId);
       await logs().ingest([{ message: 'new' }]);
-      const { entries, reset: told } = await back;
-      expect([entries.map((entry) => entry.message), told]).to.deep.equal([['new'], reset]);
+      const { entries, reset: received } = await back;
+      expect([entries.map((entry) => entry.message), received]).to.deep.equal([['new'], reset]);
     }
     const same = await ada.stream(stream.cursor());
     const ahead = await ada.stream('9000000000000000');
@@ -107,7 +110,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
   it('resume with an ordinary EventSource, for rooms and records', async () => {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
-    const heard: string[] = [];
+    const events: string[] = [];
     const listen = (url: string) => {
       const source = new EventSource(url);
       source.onmessage = ({ data }) => {
@@ -115,32 +118,32 @@ export function streams({ server, other, serve, restart }: Restarted) {
           type?: string;
           message?: string;
         };
-        if (type !== 'CONNECTED') heard.push(text || type);
+        if (type !== 'CONNECTED') events.push(text || type);
       };
       const open = new Promise<void>((resolve) => {
         source.onopen = () => resolve();
       });
       return { source, open };
     };
-    const hears = (what: string) => eventually(() => heard.includes(what));
+    const expectEvent = (what: string) => eventually(() => events.includes(what));
     const room = listen(`${rooms()}/rooms/${ada.roomId}/events?token=${ada.sessionToken}`);
     const tail = listen(`${logsUrl()}/api/logs/tail?q=eventsource`);
     await Promise.all([room.open, tail.open]);
     await ada.post('one');
     await logs().ingest([{ message: 'eventsource one' }]);
-    await Promise.all([hears('NEW_MESSAGE'), hears('eventsource one')]);
+    await Promise.all([expectEvent('NEW_MESSAGE'), expectEvent('eventsource one')]);
     await restart();
     await ada.post('two');
     await logs().ingest([{ message: 'eventsource two' }]);
-    await hears('eventsource two');
+    await expectEvent('eventsource two');
     await ada.burn();
-    await hears('ROOM_BURNED');
-    expect(heard.filter((each) => each.startsWith('eventsource'))).to.deep.equal([
+    await expectEvent('ROOM_BURNED');
+    expect(events.filter((each) => each.startsWith('eventsource'))).to.deep.equal([
       'eventsource one',
       'eventsource two',
     ]);
     // Her own join comes first if the node had not processed it when the stream began.
-    const ofRoom = heard.filter((each) => !each.startsWith('eventsource'));
+    const ofRoom = events.filter((each) => !each.startsWith('eventsource'));
     expect(ofRoom.slice(ofRoom[0] === 'PARTICIPANT_JOINED' ? 1 : 0)).to.deep.equal([
       'NEW_MESSAGE',
       'NEW_MESSAGE',

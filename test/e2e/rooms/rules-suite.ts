@@ -84,8 +84,8 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     const { ada: other } = await two();
     const path = `/rooms/${ada.roomId}`;
     const unknown = `/rooms/${text(random(16))}`;
-    const not = (status: number, code: string, ...asked: Parameters<typeof when>) =>
-      when(...asked).thenRefused(status, { code });
+    const not = (status: number, code: string, ...args: Parameters<typeof when>) =>
+      when(...args).thenRefused(status, { code });
     await not(404, 'ROOM_NOT_FOUND', 'POST', `${unknown}/messages`, { body: {} });
     await not(404, 'ROOM_NOT_FOUND', 'POST', `${unknown}/join`, { body: {} });
     await not(404, 'ROOM_NOT_FOUND', 'GET', '/rooms/..%2F..%2Fetc/state');

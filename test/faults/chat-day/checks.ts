@@ -151,7 +151,7 @@ export async function expectSearches(day: Day, base: string, person: Person, peo
     await expectFound(`q=${rareWord(content)}`, []);
 }
 
-/** Nobody reaches a deleted message, its thread or a reply in it. */
+/** Expects 404 for deleted messages, their threads and replies, for all people. */
 export async function expectGone(day: Day, base: string, people: readonly Person[]): Promise<void> {
   const gone = day.posts.filter(isGone);
   expect(gone.some(({ parent, deletedBy }) => parent && isGone(parent) && deletedBy.size === 0)).to.equal(true);

@@ -17,7 +17,7 @@ export interface File {
   readonly content: string;
 }
 
-/** An acknowledged message or reply, as of what its author and others have done with it. */
+/** The expected state of an acknowledged message or reply. */
 export interface Post {
   readonly id: string;
   readonly place: Place;

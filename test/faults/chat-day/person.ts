@@ -108,7 +108,7 @@ export class Person {
     return true;
   }
 
-  /** Acts so many times on own posts, and on posts of others that were there before. */
+  /** Acts `times` times, on own posts and on posts that existed at the start. */
   async act(times: number): Promise<void> {
     const before = this.#visible(this.#day.posts);
     for (let n = 0; n < times; n++) {

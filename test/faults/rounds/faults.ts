@@ -1,4 +1,4 @@
-/** What can happen to an installation. Each fault resolves when it is over and all nodes have been started again. */
+/** Faults of an installation. Each one resolves when it has ended and all nodes have been started again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineNames, type Installation } from './installation.js';
 

@@ -20,7 +20,7 @@ export interface Installation {
   /** URLs of a service on all nodes that run. */
   urls(service: string): readonly string[];
   readonly size: number;
-  /** Starts a node unless it runs; ahead: milliseconds by which its clock is wrong. */
+  /** Starts a node unless it runs. `ahead`: error of its clock in ms. */
   start(node: number, ahead?: number): Promise<void>;
   /** Kills or stops a node and waits for its end, or sends it another signal. */
   signal(node: number, signal: NodeJS.Signals): Promise<void>;
@@ -30,7 +30,7 @@ export interface Installation {
   cut(node: number, isCut: boolean): void;
   /** Bounds the files of both engines to their present size, or lifts that. */
   fillDisk(isFull: boolean): void;
-  /** Flags by which a command of the program finds the stores. */
+  /** Flags that give a command the addresses of the stores. */
   readonly storeFlags: readonly string[];
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { FIREFOX } from '../../support/analytics-node.js';
 import { type Answered, ask, type RequestOptions } from '../../support/http-spec.js';
 import { logClient } from '../../support/log-client.js';
-import { come, type Person } from '../../support/meeting-client.js';
+import { enterRoom, type Person } from '../../support/meeting-client.js';
 import { envelope, newSigner, random, text } from '../../support/room-fixtures.js';
 import { run } from '../../support/server-process.js';
 import { ANSWER_MS, followEvents, untilAnswered } from './client.js';
@@ -207,10 +207,10 @@ export async function meetingLoad(at: Installation): Promise<Load> {
     const base = at.url('meeting');
     if (!base) return;
     const resume = person?.resumeToken ? { resumeToken: person.resumeToken } : {};
-    const coming = come(base, roomId, 'Ada', { isHost: true, ...resume }).catch(() => undefined);
-    person = (await Promise.race([coming, sleep(ANSWER_MS)])) ?? person;
+    const joining = enterRoom(base, roomId, 'Ada', { isHost: true, ...resume }).catch(() => undefined);
+    person = (await Promise.race([joining, sleep(ANSWER_MS)])) ?? person;
   }
-  async function say() {
+  async function postChat() {
     if (!isOpen()) return enter();
     const words = randomUUID();
     unanswered.add(words);
@@ -226,7 +226,7 @@ export async function meetingLoad(at: Installation): Promise<Load> {
   }
 
   return {
-    run: (stop) => repeat(stop, say),
+    run: (stop) => repeat(stop, postChat),
     acknowledged: () => ledger.length,
     async violations() {
       person?.socket.terminate();
@@ -234,10 +234,10 @@ export async function meetingLoad(at: Installation): Promise<Load> {
       const { stdout, stderr, code } = await run(args);
       if (code !== 0) return [`replay ended with ${code}: ${stderr}`];
       const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
-      const said = events
+      const texts = events
         .filter(({ data }) => data.roomId === roomId)
         .map(({ data }) => data.secret?.text ?? data.text);
-      return differences('meeting', ledger, said, unanswered);
+      return differences('meeting', ledger, texts, unanswered);
     },
   };
 }

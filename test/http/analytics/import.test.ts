@@ -151,7 +151,7 @@ describe('importing hits of the past', function () {
     expect(known + refused).to.be.at.least(1999);
   });
 
-  it('groups hits by day in whatever order they come', async () => {
+  it('groups hits by day in any order', async () => {
     const id = await site();
     const lines = Array.from({ length: 600 }, (_, n) => ({
       site: id,

@@ -81,7 +81,7 @@ describe('public links', function () {
       });
   });
 
-  it('end on every node at once when they are revoked, and do not come back', async () => {
+  it('end on every node when they are revoked, and do not come back', async () => {
     const id = await site();
     const token = await share(id);
     expect((await read(token, 1)).status).to.equal(200);

@@ -104,7 +104,7 @@ describe('weekly mails of a node', function () {
     expect(office.letters.filter(({ to, listUnsubscribe: is }) => to[0] === BOB && is !== '')).to.have.lengthOf(1);
   });
 
-  it('go to who is signed in by mail and asks for them, from the next Monday on', async () => {
+  it('go to users who signed in by mail and subscribed, from the next Monday on', async () => {
     const { cookie } = await signIn(ADA);
     const headers = { cookie, ...own };
     const body = { timeZone: 'America/New_York' };

@@ -1,12 +1,12 @@
 /** Messages over HTTP: pages, edits, pins, quotes, mentions and idempotency. */
 import { expect } from 'chai';
-import { type Said, useChannel } from '../../support/chat-scenario.js';
+import { type AnyBody, useChannel } from '../../support/chat-scenario.js';
 
 describe('messages of the chat', function () {
   this.timeout(60_000);
   const world = useChannel();
   const { post, page } = world;
-  const contents = (messages: readonly Said[]) => messages.map(({ content }) => content);
+  const contents = (messages: readonly AnyBody[]) => messages.map(({ content }) => content);
 
   it('are returned completely, and read back the same', async () => {
     const message = await post(world.ada, 'hello');

@@ -1,4 +1,4 @@
-/** The summary of a thread is right in every answer and frame, on two nodes that post, delete and edit at once. */
+/** The summary of a thread is right in every answer and frame while two nodes post, delete and edit concurrently. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-scenario.js';

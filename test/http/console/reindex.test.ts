@@ -49,7 +49,7 @@ describe('rebuilds on the operations port', () => {
   const ended = () =>
     eventually(async () => (await runs()).every(({ state }: { state: string }) => state !== 'running'));
 
-  it('answers once it has begun, tells how far it is, and that it is done', async () => {
+  it('answers when it has begun, then reports its progress and its end', async () => {
     expect(await runs()).to.deep.equal([]);
     const answer = await start('/projections/toys.contents/rebuild');
     expect(answer.status).to.equal(202);
@@ -65,7 +65,7 @@ describe('rebuilds on the operations port', () => {
     expect(Date.parse(done.endedAt)).to.be.at.least(Date.parse(done.startedAt));
   });
 
-  it('counts the rows that differ, and does not show whose they are', async () => {
+  it('counts the rows that differ, without showing their owners', async () => {
     await start('/projections/toys.contents/check');
     end();
     await ended();
@@ -87,7 +87,7 @@ describe('rebuilds on the operations port', () => {
     expect((await runs()).map(({ projection }: { projection: string }) => projection)).to.deep.equal(['toys.contents']);
   });
 
-  it('tells that it failed, before and after it has begun', async () => {
+  it('reports failures before and after it has begun', async () => {
     const answer = await start('/projections/toys.contents/check', () => end(new UnavailableError('a store is away')));
     expect(answer.status).to.equal(503);
     await start('/projections/toys.shelf/rebuild');

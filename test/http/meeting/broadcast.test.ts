@@ -1,6 +1,6 @@
 /** Recipients of meeting messages over sockets, in order, with and without the sender. */
 import { expect } from 'chai';
-import { come, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
+import { enterRoom, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('delivery in a meeting', function () {
@@ -13,9 +13,9 @@ describe('delivery in a meeting', function () {
 
   beforeEach(async () => {
     roomId = `TELL${String(++count).padStart(2, '0')}`;
-    ada = await come(meetings.base, roomId, 'Ada', { isHost: true });
-    bob = await come(meetings.base, roomId, 'Bob');
-    cleo = await come(meetings.base, roomId, 'Cleo');
+    ada = await enterRoom(meetings.base, roomId, 'Ada', { isHost: true });
+    bob = await enterRoom(meetings.base, roomId, 'Bob');
+    cleo = await enterRoom(meetings.base, roomId, 'Cleo');
     people = { ada, bob, cleo };
   });
   afterEach(() => {
@@ -140,7 +140,7 @@ describe('delivery in a meeting', function () {
   it('sends the recording and raised hands to new participants', async () => {
     await inboxesAfter(ada!, 'recording-started', {});
     await inboxesAfter(bob!, 'raise-hand');
-    const dan = await come(meetings.base, roomId, 'Dan');
+    const dan = await enterRoom(meetings.base, roomId, 'Dan');
     expect(dan.news().slice(-2)).to.deep.equal([
       updated(bob!, { isHandRaised: true }),
       messageFrom(ada!, 'recording-started', { startedBy: ada!.id }),

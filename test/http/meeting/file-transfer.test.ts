@@ -1,7 +1,7 @@
 /** File transfers in meetings: complete and in order, at the pace of the receiver, without affecting others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, type MeetingMessage, type Person } from '../../support/meeting-client.js';
+import { enterRoom, type MeetingMessage, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 /** Far more than sockets and servers buffer. */
@@ -15,7 +15,7 @@ describe('file transfer in a meeting', function () {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
   const joinAs = async (roomId: string, name: string) => {
-    const person = await come(meetings.base, roomId, name, { isHost: true });
+    const person = await enterRoom(meetings.base, roomId, name, { isHost: true });
     people.push(person);
     return person;
   };

@@ -1,7 +1,7 @@
 /** Joining a meeting over a socket: admission, roles, the first messages, and leaving. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, joinedIn, open, type Person, receivedBy } from '../../support/meeting-client.js';
+import { enterRoom, joinedIn, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('joining a meeting', function () {
@@ -20,7 +20,7 @@ describe('joining a meeting', function () {
   });
 
   const joinAs = async (name: string, more: object = {}, room = roomId) => {
-    const person = await come(meetings.base, room, name, more);
+    const person = await enterRoom(meetings.base, room, name, more);
     open_.push(person);
     return person;
   };

@@ -1,6 +1,6 @@
 /** Kicks apply to a person, recognised by their token or by network and name together; others of the network are not affected. */
 import { expect } from 'chai';
-import { come, type Person } from '../../support/meeting-client.js';
+import { enterRoom, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('kicked participant', function () {
@@ -12,7 +12,7 @@ describe('kicked participant', function () {
   let [ada, bob]: Person[] = [];
   const [NETWORK, OTHER_NETWORK] = ['203.0.113.5', '203.0.113.6'];
   const joinFrom = async (name: string, from: string, more: object = {}) => {
-    const person = await come(meetings.base, roomId, name, more, from);
+    const person = await enterRoom(meetings.base, roomId, name, more, from);
     people.push(person);
     return person;
   };

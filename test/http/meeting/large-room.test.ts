@@ -6,7 +6,7 @@ import { newEvent } from '../../../application/command/event-envelope.js';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { come, peopleAt } from '../../support/meeting-client.js';
+import { enterRoom, peopleAt } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const ROOM = 'LENGTH';
@@ -36,10 +36,10 @@ describe('meeting room with 20,000 events', function () {
   }
 
   it('rejects state changes, cached or not, and still allows joining and leaving', async () => {
-    const ada = await come(meetings.base, ROOM, 'Ada', { isHost: true });
+    const ada = await enterRoom(meetings.base, ROOM, 'Ada', { isHost: true });
     await fill(ada.id, 20_000);
     const other = await meetings.start();
-    const bob = await come(other, ROOM, 'Bob');
+    const bob = await enterRoom(other, ROOM, 'Bob');
     for (const each of [ada, bob]) {
       each.send('participant-updated', { isMuted: true });
       const refused = await each.waitFor(({ code }) => code === 'INVALID_MESSAGE');

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { send } from '../../support/http-spec.js';
-import { come, type MeetingMessage, open, type Person } from '../../support/meeting-client.js';
+import { enterRoom, type MeetingMessage, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const CODES = ['INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE'];
@@ -17,8 +17,8 @@ describe('meeting messages', function () {
   let bob: Person;
   beforeEach(async () => {
     const roomId = `LIMI${String(++count).padStart(2, '0')}`;
-    ada = await come(meetings.base, roomId, 'Ada', { isHost: true });
-    bob = await come(meetings.base, roomId, 'Bob');
+    ada = await enterRoom(meetings.base, roomId, 'Ada', { isHost: true });
+    bob = await enterRoom(meetings.base, roomId, 'Bob');
     people.push(ada, bob);
   });
   afterEach(() => {

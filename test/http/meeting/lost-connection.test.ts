@@ -1,7 +1,7 @@
 /** Meeting connections that end: which of them keep their place, and how participants come back. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
+import { enterRoom, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 const flags = { isModerator: false, isMuted: false, isVideoOff: false, isHandRaised: false };
@@ -18,7 +18,7 @@ describe('meeting connection that ends', function () {
   let roomId: string;
   let [ada, bob]: Person[] = [];
   const joinAs = async (name: string, more: object = {}, base = meetings.base) => {
-    const person = await come(base, roomId, name, more);
+    const person = await enterRoom(base, roomId, name, more);
     people.push(person);
     return person;
   };

@@ -1,6 +1,6 @@
 /** Returning to a meeting: participants who prove their identity take their place again, without duplicates. */
 import { expect } from 'chai';
-import { come, type MeetingMessage, open, type Person, receivedBy } from '../../support/meeting-client.js';
+import { enterRoom, type MeetingMessage, open, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('returning to a meeting', function () {
@@ -12,15 +12,15 @@ describe('returning to a meeting', function () {
   let [ada, bob]: Person[] = [];
   beforeEach(async () => {
     roomId = `BACK${String(++count).padStart(2, '0')}`;
-    ada = await come(meetings.base, roomId, 'Ada', { isHost: true, password: 'secret' });
-    bob = await come(meetings.base, roomId, 'Bob', { password: 'secret' });
+    ada = await enterRoom(meetings.base, roomId, 'Ada', { isHost: true, password: 'secret' });
+    bob = await enterRoom(meetings.base, roomId, 'Bob', { password: 'secret' });
     people.push(ada, bob);
   });
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
   const joinWith = async (more: object) => {
-    const person = await come(meetings.base, roomId, 'Whoever', more);
+    const person = await enterRoom(meetings.base, roomId, 'Whoever', more);
     people.push(person);
     return person;
   };

@@ -1,7 +1,7 @@
 /** Limit on joining unknown meetings, per network and minute: sockets are closed, and the network has to wait. */
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { come, open, type Person } from '../../support/meeting-client.js';
+import { enterRoom, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('joining unknown meetings', function () {
@@ -14,7 +14,7 @@ describe('joining unknown meetings', function () {
   const EVE = '203.0.113.7';
 
   it('closes a socket after ten in its network with 1008, and blocks new ones; other networks are not affected', async () => {
-    const ada = await come(meetings.base, 'KNOWN1', 'Ada', { isHost: true }, EVE);
+    const ada = await enterRoom(meetings.base, 'KNOWN1', 'Ada', { isHost: true }, EVE);
     const [eve, mallory] = [await open(meetings.base, EVE), await open(meetings.base, EVE)];
     for (let n = 0; n < 4; n++) mallory.send('join', { roomId: `NONE0${n}`, name: 'Eve' });
     await mallory.answered();
@@ -36,7 +36,7 @@ describe('joining unknown meetings', function () {
     expect(answer).to.deep.equal([429, true]);
     // Participants stay, and others can join.
     ada.send('raise-hand');
-    const bob = await come(meetings.base, 'KNOWN1', 'Bob', {}, '203.0.113.8');
+    const bob = await enterRoom(meetings.base, 'KNOWN1', 'Bob', {}, '203.0.113.8');
     expect(bob.inbox[0]?.type).to.equal('participant-joined');
     for (const { socket } of [ada, bob, mallory]) socket.terminate();
   });

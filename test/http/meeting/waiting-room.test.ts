@@ -1,7 +1,7 @@
 /** The waiting room over sockets: announcements, admission, rejection, and what ends it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { come, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
+import { enterRoom, joinedIn, type MeetingMessage, type Person, receivedBy } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('meeting waiting room', function () {
@@ -14,7 +14,7 @@ describe('meeting waiting room', function () {
   let [ada, bob]: Person[] = [];
   const people: Person[] = [];
   const joinFrom = async (name: string, more: object = {}, from?: string) => {
-    const person = await come(meetings.base, roomId, name, more, from);
+    const person = await enterRoom(meetings.base, roomId, name, more, from);
     people.push(person);
     return person;
   };
@@ -256,10 +256,10 @@ describe('meeting waiting room', function () {
 
   it('tells waiting participants when the meeting has ended', async () => {
     const room = `${roomId.slice(0, 5)}X`;
-    const host = await come(meetings.base, room, 'Host', { isHost: true });
+    const host = await enterRoom(meetings.base, room, 'Host', { isHost: true });
     host.send('room-locked');
     await host.answered();
-    const dan = await come(meetings.base, room, 'Dan');
+    const dan = await enterRoom(meetings.base, room, 'Dan');
     const id = dan.id;
     dan.news();
     host.send('leave');

@@ -132,7 +132,7 @@ describe('repeated requests to a room', () => {
     }
   });
 
-  it('do not count as new rooms, of which too many answer 429 with a retry time', async () => {
+  it('do not count against the limit of new rooms, which answers 429 with a retry time', async () => {
     for (let n = 0; n < 3; n++) expect((await send(CREATE)).status).to.equal(201);
     expect((await send({ ...CREATE, key: 'second' })).status).to.equal(201);
     const third = await send({ ...CREATE, key: 'third' });

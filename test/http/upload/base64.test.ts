@@ -22,7 +22,7 @@ const bytes = fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each))
 const lengths = fc.array(fc.nat(20), { maxLength: 30 });
 
 describe('incremental base64 decoder', () => {
-  it('decodes padded and unpadded texts and data URLs, in whatever pieces', () => {
+  it('decodes padded and unpadded texts and data URLs, in pieces of any size', () => {
     const prefix = fc.constantFrom('', 'data:image/png;base64,', 'data:;base64,', 'DATA:a/b;charset=utf-8;BASE64,');
     fc.assert(
       fc.property(bytes, lengths, prefix, fc.boolean(), (plain, pieces, before, isPadded) => {
@@ -33,7 +33,7 @@ describe('incremental base64 decoder', () => {
     );
   });
 
-  it('rejects invalid base64, in whatever pieces', () => {
+  it('rejects invalid base64, in pieces of any size', () => {
     const wrong = ['!', 'AAA!', 'AA AA', 'A', 'AAAAA', 'AA=', 'AAA==', 'AAAA=', 'AA==AA==', '====', '=', 'A-_A']
       .concat(['data:text/plain,hello', 'data:image/png;base64', 'data:', 'data:image/png;base64,!', '\u00e9AAA'])
       .concat([`data:${'x'.repeat(300)};base64,AAAA`]);

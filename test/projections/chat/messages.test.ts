@@ -25,10 +25,10 @@ import {
   postReply,
   react,
   runMessages,
-  saying,
   startConversation,
   unpin,
   unreact,
+  withContent,
 } from '../../support/chat-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 import { projectionSpec, type ShownRow, sealed } from '../../support/projection-spec.js';
@@ -59,9 +59,9 @@ const row = {
   updatedAt: null,
   pinnedAt: null,
   quotedMessageId: null,
-  secret: sealed(saying('hello')),
+  secret: sealed(withContent('hello')),
 };
-const whole = (content: string) => sealed({ ...saying(content), reactions: {} });
+const whole = (content: string) => sealed({ ...withContent(content), reactions: {} });
 
 describe('the rows of messages', function () {
   this.timeout(120_000);
@@ -189,7 +189,7 @@ describe('the rows of replies', function () {
     updatedAt: null,
     pinnedAt: null,
     quotedMessageId: null,
-    secret: sealed(saying('yes')),
+    secret: sealed(withContent('yes')),
   };
 
   const replyRows = async (...commands: readonly (MessageCommand | ThreadCommand)[]) =>
@@ -202,7 +202,7 @@ describe('the rows of replies', function () {
       {
         ...reply,
         updatedAt: NOON + 7,
-        secret: sealed({ ...saying('no'), reactions: {} }),
+        secret: sealed({ ...withContent('no'), reactions: {} }),
         reactions: [{ place: 0, sign: 0, userId: BOB, secret: sealed({ reaction: '+1' }) }],
       },
     ]);

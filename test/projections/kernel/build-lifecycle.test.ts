@@ -27,7 +27,7 @@ describe('the life cycle of a build', () => {
       collection: 'toys_contents_v1_run1',
       revision: 0,
     });
-    expect([world.asked, world.leases.state.asked]).to.deep.equal([[], 0]);
+    expect([world.calls, world.leases.state.calls]).to.deep.equal([[], 0]);
     // Readers find it empty, not missing.
     expect([...world.builds.collections.keys()]).to.deep.equal(['toys_contents_v1_run1']);
   });
@@ -36,7 +36,7 @@ describe('the life cycle of a build', () => {
     world.serve('toys_contents_v1_a');
     world.save('toys_contents_v1_a', 100n);
     expect((await open())?.collection).to.equal('toys_contents_v1_a');
-    expect([world.asked, world.runs]).to.deep.equal([[], 0]);
+    expect([world.calls, world.runs]).to.deep.equal([[], 0]);
   });
 
   it('builds a new version before it is active', async () => {
@@ -84,21 +84,21 @@ describe('the life cycle of a build', () => {
     world.save('rooms_state_v1_b', 101n);
     world.save('reaction:rooms.erase', 100n);
     await open();
-    expect([...world.checkpoints.kept.keys()]).to.deep.equal(['toys_contents_v1_a', 'reaction:rooms.erase']);
+    expect([...world.checkpoints.stored.keys()]).to.deep.equal(['toys_contents_v1_a', 'reaction:rooms.erase']);
   });
 
   it('waits for a build of another process, and propagates failures', async () => {
     world.serve('toys_contents_v0_a', 0);
     world.leases.taken.add(LEASE);
     const opening = open();
-    await eventually(() => world.leases.state.asked === 1);
+    await eventually(() => world.leases.state.calls === 1);
     world.serve('toys_contents_v1_b');
     expect((await opening)?.collection).to.equal('toys_contents_v1_b');
-    expect(world.leases.state.asked).to.equal(1);
+    expect(world.leases.state.calls).to.equal(1);
 
     world.serve('toys_contents_v0_a', 0);
     const stopped = rejection(open());
-    await eventually(() => world.leases.state.asked === 2);
+    await eventually(() => world.leases.state.calls === 2);
     world.stop.abort();
     expect(await stopped).to.have.property('name', 'AbortError');
     world.stop = new AbortController();
@@ -119,7 +119,7 @@ describe('the life cycle of a build', () => {
     const { ensureActive } = world.lifecycle({ leases: { ...leases, acquire } });
     await ensureActive([contents], served, { signal: world.stop.signal });
     expect(served.collection(contents.name)).to.equal('toys_contents_v1_b');
-    expect([world.asked, world.runs, world.leases.held.size]).to.deep.equal([[], 0, 0]);
+    expect([world.calls, world.runs, world.leases.held.size]).to.deep.equal([[], 0, 0]);
   });
 
   const rebuild = (onProgress?: () => void) =>
@@ -150,7 +150,7 @@ describe('the life cycle of a build', () => {
       if (position) world.save(name, position);
     }
     expect(await rebuild()).to.equal('toys_contents_v1_p');
-    expect([world.asked[0]?.from, world.runs]).to.deep.equal([50n, 0]);
+    expect([world.calls[0]?.from, world.runs]).to.deep.equal([50n, 0]);
   });
 
   it('names runs in increasing order without reuse, even if clocks are behind', async () => {
@@ -171,7 +171,7 @@ describe('the life cycle of a build', () => {
     };
     const dropped = await startBuild(true);
     world.builds.collections.delete(dropped);
-    world.checkpoints.kept.delete(dropped);
+    world.checkpoints.stored.delete(dropped);
     const runs = [dropped, await startBuild(false), await startBuild(false)].map(runOf);
     expect(new Set(runs).size).to.equal(3);
     expect(runs[0]! > ahead && runs[1]! > ahead && runs[2]! > runs[1]!, runs.join()).to.equal(true);
@@ -184,7 +184,7 @@ describe('the life cycle of a build', () => {
     world.put(10n);
     expect(await rejection(rebuild(() => world.leases.lose(LEASE)))).to.be.instanceOf(Error);
     expect([world.state?.collection, world.leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
-    expect(world.asked[0]?.signal.aborted).to.equal(true);
+    expect(world.calls[0]?.signal.aborted).to.equal(true);
   });
 
   it('ends without a switch when it is stopped', async () => {

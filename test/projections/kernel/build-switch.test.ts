@@ -17,7 +17,7 @@ describe('the projector and builds', () => {
       eventAt(position, 'ProjectionSwitched', { projection: name, version, collection }, revision);
 
     it('continues with the new build in log order, once it contains everything before', async () => {
-      world.checkpoints.kept.set(next, { position: 20n, lease: 'build:toys', fence: 0n });
+      world.checkpoints.stored.set(next, { position: 20n, lease: 'build:toys', fence: 0n });
       project([contents, shelf]);
       await begun();
       world.log.give([eventAt(10n), switched(20n, 1), eventAt(30n), eventAt(40n)]);
@@ -42,7 +42,7 @@ describe('the projector and builds', () => {
     });
 
     it('adopts a build that is ahead of the switch, and keeps its lease', async () => {
-      world.checkpoints.kept.set(next, { position: 40n, lease: 'build:toys', fence: 9n });
+      world.checkpoints.stored.set(next, { position: 40n, lease: 'build:toys', fence: 9n });
       project();
       await begun();
       world.log.give([eventAt(10n), switched(20n, 1), eventAt(30n)]);
@@ -51,16 +51,16 @@ describe('the projector and builds', () => {
       world.log.give([eventAt(40n), eventAt(50n)]);
       await eventually(() => saved(next) === 50n);
       expect([rows(), rows(next)]).to.deep.equal([[10n, 20n], [50n]]);
-      expect([world.log.asked.length, world.leases.state.released]).to.deep.equal([1, 0]);
+      expect([world.log.calls.length, world.leases.state.released]).to.deep.equal([1, 0]);
     });
 
     it('finishes the new build if its builder has died', async () => {
-      world.checkpoints.kept.set(next, { position: 15n, lease: 'build:toys', fence: 0n });
+      world.checkpoints.stored.set(next, { position: 15n, lease: 'build:toys', fence: 0n });
       project();
       await begun();
       world.log.give([switched(20n, 1), eventAt(30n)]);
       await begun(2);
-      expect(world.log.asked[1]).to.deep.include({ service: 'toys', from: 15n });
+      expect(world.log.calls[1]).to.deep.include({ service: 'toys', from: 15n });
       expect(world.leases.held.has(`build:${contents.name}`)).to.equal(true);
       world.log.give([eventAt(17n)]);
       world.log.give([], { position: 20n, caughtUp: true });
@@ -98,9 +98,9 @@ describe('the projector and builds', () => {
     it('drops earlier builds and builds without a checkpoint, and keeps unfinished ones', async () => {
       exist(present, 'toys_contents_v1_a', 'toys_contents_v1_c', 'toys_contents_v2_d', 'toys_contents_v1_old');
       exist('toys_contentsx_v1_a', 'toys_shelf_v1_a');
-      world.checkpoints.kept.set('toys_contents_v1_a', { position: 5n, lease: 'build:toys', fence: 0n });
-      world.checkpoints.kept.set('toys_contents_v1_c', { position: 5n, lease: 'build:toys', fence: 0n });
-      world.checkpoints.kept.set('toys_contents_v2_d', { position: 5n, lease: 'build:toys', fence: 0n });
+      world.checkpoints.stored.set('toys_contents_v1_a', { position: 5n, lease: 'build:toys', fence: 0n });
+      world.checkpoints.stored.set('toys_contents_v1_c', { position: 5n, lease: 'build:toys', fence: 0n });
+      world.checkpoints.stored.set('toys_contents_v2_d', { position: 5n, lease: 'build:toys', fence: 0n });
       project();
       await begun();
       expect(world.builds.state.dropped).to.have.members(['toys_contents_v1_a', 'toys_contents_v1_old']);
@@ -126,9 +126,9 @@ describe('the projector and builds', () => {
         try {
           exist(present, unfinished);
           world.leases.taken.add(`build:${contents.name}`);
-          const before = world.log.asked.length;
+          const before = world.log.calls.length;
           project();
-          await eventually(() => world.log.asked.length > before);
+          await eventually(() => world.log.calls.length > before);
           world.leases.taken.delete(`build:${contents.name}`);
           expect(world.builds.state.dropped).not.to.include(unfinished);
           if (!leads) world.stop.abort();

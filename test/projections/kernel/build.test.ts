@@ -29,13 +29,13 @@ describe('a build', () => {
       world.batchSize = 1;
       const progress: Progress[] = [];
       await to(30n, { onProgress: (each) => progress.push(each) });
-      expect(world.asked[0]).to.deep.include({
+      expect(world.calls[0]).to.deep.include({
         service: 'toys',
         types: Object.keys(contents.on),
         from: 'start',
       });
       expect(world.written('c')).to.deep.equal([10n, 20n, 30n]);
-      expect(world.checkpoints.kept.get('c')).to.deep.equal({ position: 30n, lease: lease.name, fence: 3n });
+      expect(world.checkpoints.stored.get('c')).to.deep.equal({ position: 30n, lease: lease.name, fence: 3n });
       expect(progress).to.deep.equal([{ events: 3, position: 30n }]);
     });
 
@@ -44,12 +44,12 @@ describe('a build', () => {
       world.save('c', 10n);
       await to(20n);
       // Up to the position, although more events exist.
-      expect([world.asked[0]?.from, world.saved('c'), world.written('c')]).to.deep.equal([10n, 20n, [20n]]);
+      expect([world.calls[0]?.from, world.saved('c'), world.written('c')]).to.deep.equal([10n, 20n, [20n]]);
       await to(20n);
       await to(15n);
-      expect([world.asked.length, world.written('c')]).to.deep.equal([1, [20n]]);
+      expect([world.calls.length, world.written('c')]).to.deep.equal([1, [20n]]);
       await to(31n);
-      expect([world.asked.length, world.written('c')]).to.deep.equal([2, [20n, 30n]]);
+      expect([world.calls.length, world.written('c')]).to.deep.equal([2, [20n, 30n]]);
     });
 
     it('ends at the head of the log if its service has no later events', async () => {
@@ -64,10 +64,10 @@ describe('a build', () => {
       world.batchSize = 1;
       const { builds, checkpoints, ...ports } = world.ports();
       let refused = 0;
-      const awayOnce = <Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) => {
+      const awayOnce = <Args extends unknown[], Answer>(ask: (...calls: Args) => Promise<Answer>) => {
         let isAway = true;
-        return async (...asked: Asked): Promise<Answer> => {
-          if (!isAway) return ask(...asked);
+        return async (...calls: Args): Promise<Answer> => {
+          if (!isAway) return ask(...calls);
           isAway = false;
           refused++;
           throw new UnavailableError('MongoDB did not answer');
@@ -185,7 +185,7 @@ describe('a build', () => {
       const large = { name: 'toys.large', version: 1, batchSize: 7, open: async () => async () => {} };
       await to(5n, { projection: { ...large, async *scan() {} } });
       // A projection with `open` reads all event types of its service.
-      expect(world.asked[0]).to.deep.include({ batchSize: 7, prefixes: ['toys.'] });
+      expect(world.calls[0]).to.deep.include({ batchSize: 7, prefixes: ['toys.'] });
     });
   });
 
@@ -196,21 +196,21 @@ describe('a build', () => {
     it('is complete when its checkpoint says so', async () => {
       world.save('c', 20n);
       await made();
-      expect([world.leases.state.asked, world.asked.length]).to.deep.equal([0, 0]);
+      expect([world.leases.state.calls, world.calls.length]).to.deep.equal([0, 0]);
       world.save('c', 19n);
       world.leases.taken.add(LEASE);
       const waiting = made();
-      await eventually(() => world.leases.state.asked > 1);
+      await eventually(() => world.leases.state.calls > 1);
       world.save('c', 20n);
       await waiting;
-      expect(world.asked).to.deep.equal([]);
+      expect(world.calls).to.deep.equal([]);
     });
 
     it('is finished by this process if its builder has died', async () => {
       world.put(10n, 20n);
       world.leases.taken.add(LEASE);
       const waiting = made();
-      await eventually(() => world.leases.state.asked > 1);
+      await eventually(() => world.leases.state.calls > 1);
       world.leases.taken.clear();
       await waiting;
       expect([world.written('c'), world.leases.held.size]).to.deep.equal([[10n, 20n], 0]);
@@ -219,7 +219,7 @@ describe('a build', () => {
     it('is not waited for after a stop or a lost lease', async () => {
       world.leases.taken.add(LEASE);
       const waiting = rejection(made());
-      await eventually(() => world.leases.state.asked > 0);
+      await eventually(() => world.leases.state.calls > 0);
       world.stop.abort();
       expect(await waiting).to.have.property('name', 'AbortError');
       expect(await rejection(made())).to.have.property('name', 'AbortError');
@@ -227,9 +227,9 @@ describe('a build', () => {
       world.leases.taken.clear();
       world.builds.builds.open = async () => async () => world.leases.lose(LEASE);
       world.put(...MORE_THAN_A_BATCH);
-      const { asked: before } = world.leases.state;
+      const { calls: before } = world.leases.state;
       expect(await rejection(made(99_999n))).to.be.instanceOf(Error);
-      expect([world.leases.held.size, world.leases.state.asked]).to.deep.equal([0, before + 1]);
+      expect([world.leases.held.size, world.leases.state.calls]).to.deep.equal([0, before + 1]);
     });
   });
 });

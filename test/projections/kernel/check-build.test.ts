@@ -30,20 +30,20 @@ describe('checking a build', () => {
     world.builds.collections.set('toys_contents_check_left', []);
     const rows = [row('a', 1), row('b', 2)];
     expect(await compared([rows], rows)).to.deep.equal([]);
-    expect(world.asked).to.have.length(1);
+    expect(world.calls).to.have.length(1);
     expect([...world.builds.collections.keys()]).to.deep.equal(['toys_contents_v1_a']);
     expect(world.builds.state.dropped).to.deep.equal(['toys_contents_check_left', 'toys_contents_check_run1']);
-    expect([...world.checkpoints.kept.keys(), world.leases.held.size]).to.deep.equal([0]);
+    expect([...world.checkpoints.stored.keys(), world.leases.held.size]).to.deep.equal([0]);
   });
 
   it('looks again at differing rows, and ignores those that have caught up', async () => {
     world.serve('toys_contents_v1_a');
     const rebuilt = [row('a', 1, 100n), row('b', 2)];
     for (const live of [[row('a', 0, 100n), row('b', 2)], [row('b', 2)], [...rebuilt, row('c', 1, 100n)]]) {
-      const before = world.asked.length;
+      const before = world.calls.length;
       expect(await compared([live, rebuilt], rebuilt)).to.deep.equal([]);
       // Each check has its own build, up to the head of the log.
-      expect(world.asked.length - before).to.equal(1);
+      expect(world.calls.length - before).to.equal(1);
       expect(looks).to.equal(2);
     }
     const others = [row('a', 1, 100n), row('b', 0)];

@@ -39,7 +39,7 @@ export function useProjecting() {
 
   const serve = (collection: string, { name, version } = contents, revision = 0) =>
     now.served.adopt({ projection: name, version, collection, revision });
-  const say = (level: string) => (fields: object, message: string) =>
+  const logAt = (level: string) => (fields: object, message: string) =>
     void now.lines.push({ level, message, ...fields });
   const project = (projections: readonly ReadModel[] = [contents]) => {
     const projector = runProjector({
@@ -52,7 +52,7 @@ export function useProjecting() {
       head: async () => 1000n,
       advanced: (projection, position) => void now.reached.push([projection, position]),
       debounceUntilAwaited: async (names, ms) => void now.wanted.push([names.join(), ms]),
-      logger: { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },
+      logger: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
       signal: now.stop.signal,
     });
     now.running.push(projector);
@@ -64,10 +64,10 @@ export function useProjecting() {
     project,
     /** What was written, by position. */
     rows,
-    saved: (name = 'toys_contents_v1_b') => now.checkpoints.kept.get(name)?.position,
-    begun: (times = 1) => eventually(() => now.log.asked.length >= times),
+    saved: (name = 'toys_contents_v1_b') => now.checkpoints.stored.get(name)?.position,
+    begun: (times = 1) => eventually(() => now.log.calls.length >= times),
     wrote: (...positions: readonly bigint[]) => eventually(() => positions.every((each) => rows().includes(each))),
-    said: (message: string) => eventually(() => now.lines.find((line) => line.message === message)),
+    logged: (message: string) => eventually(() => now.lines.find((line) => line.message === message)),
   });
 }
 
@@ -77,7 +77,7 @@ export const LEASE = `build:${contents.name}`;
 export function useBuildWorld() {
   const fresh = () => ({
     events: [] as RecordedEvent[],
-    asked: [] as Parameters<Subscribe>[0][],
+    calls: [] as Parameters<Subscribe>[0][],
     /** Batch size of the log. */
     batchSize: 1000,
     builds: buildsInMemory(),
@@ -98,7 +98,7 @@ export function useBuildWorld() {
 
   /** What is in the log, then that its head is reached, then nothing. */
   const follow: Subscribe = async function* (options) {
-    now.asked.push(options);
+    now.calls.push(options);
     const from = options.from === 'start' ? -1n : options.from;
     const news = now.events.filter(({ position }) => position > from);
     for (let at = 0; at < news.length; at += now.batchSize) {
@@ -139,8 +139,8 @@ export function useBuildWorld() {
   return Object.assign(now, {
     ports,
     lifecycle,
-    save: (name: string, position: Position) => now.checkpoints.kept.set(name, { position, lease: LEASE, fence: 0n }),
-    saved: (name: string) => now.checkpoints.kept.get(name)?.position,
+    save: (name: string, position: Position) => now.checkpoints.stored.set(name, { position, lease: LEASE, fence: 0n }),
+    saved: (name: string) => now.checkpoints.stored.get(name)?.position,
     written: (name: string) => now.builds.collections.get(name),
     put: (...positions: readonly bigint[]) => now.events.push(...positions.map((each) => eventAt(each))),
     serve(collection: string, version = 1) {

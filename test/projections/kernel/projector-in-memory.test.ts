@@ -10,14 +10,14 @@ const LEASE = 'projector:toys';
 
 describe('the projector', () => {
   const world = useProjecting();
-  const { serve, project, rows, saved, begun, wrote, said } = world;
+  const { serve, project, rows, saved, begun, wrote, logged } = world;
 
   it('starts at the beginning without a checkpoint, and reports no progress yet', async () => {
     const projector = project();
     expect(projector.status()).to.include({ status: 'standby', position: 0n });
     await begun();
-    expect(world.log.asked[0]).to.deep.include({ prefixes: ['toys.'], from: 'start' });
-    expect(world.log.asked[0]).not.to.have.property('batchSize');
+    expect(world.log.calls[0]).to.deep.include({ prefixes: ['toys.'], from: 'start' });
+    expect(world.log.calls[0]).not.to.have.property('batchSize');
     expect([world.reached, projector.status().status]).to.deep.equal([[], 'catching-up']);
   });
 
@@ -65,11 +65,11 @@ describe('the projector', () => {
   });
 
   it('starts at the lowest checkpoint, applies no event twice, and reports positions immediately', async () => {
-    world.checkpoints.kept.set('toys_contents_v1_b', { position: 50n, lease: 'build:toys', fence: 0n });
-    world.checkpoints.kept.set('toys_shelf_v1_b', { position: 30n, lease: 'build:toys', fence: 0n });
+    world.checkpoints.stored.set('toys_contents_v1_b', { position: 50n, lease: 'build:toys', fence: 0n });
+    world.checkpoints.stored.set('toys_shelf_v1_b', { position: 30n, lease: 'build:toys', fence: 0n });
     project([contents, shelf]);
     await begun();
-    expect(world.log.asked[0]?.from).to.equal(30n);
+    expect(world.log.calls[0]?.from).to.equal(30n);
     expect(world.reached).to.deep.equal([
       ['toys.contents', 50n],
       ['toys.shelf', 30n],
@@ -88,7 +88,7 @@ describe('the projector', () => {
     } as unknown as ReadModel;
     project([contents, large]);
     await begun();
-    expect(world.log.asked[0]?.batchSize).to.equal(7);
+    expect(world.log.calls[0]?.batchSize).to.equal(7);
   });
 
   it('saves checkpoints while working and when it ends, with its fencing token', async () => {
@@ -96,7 +96,7 @@ describe('the projector', () => {
     await begun();
     world.log.give([eventAt(10n)]);
     await eventually(() => saved() === 10n && saved('toys_shelf_v1_b') === 10n);
-    expect(world.checkpoints.kept.get('toys_contents_v1_b')?.fence).to.equal(1n);
+    expect(world.checkpoints.stored.get('toys_contents_v1_b')?.fence).to.equal(1n);
     const { saves } = world.checkpoints.state;
     world.log.give([eventAt(20n)]);
     await wrote(20n);
@@ -112,7 +112,7 @@ describe('the projector', () => {
     project();
     await begun();
     world.log.give([eventAt(10n)]);
-    const warning = await said('failed to save checkpoint; retrying');
+    const warning = await logged('failed to save checkpoint; retrying');
     expect([warning.level, warning.group, warning.err]).to.deep.equal([
       'warn',
       'toys',
@@ -121,13 +121,13 @@ describe('the projector', () => {
     expect(saved()).to.equal(undefined);
     world.checkpoints.state.failure = undefined;
     await eventually(() => saved() === 10n);
-    expect(world.log.asked).to.have.length(1);
+    expect(world.log.calls).to.have.length(1);
   });
 
   it('stops when a newer leader has saved a checkpoint, and continues from there', async () => {
     project();
     await begun();
-    world.checkpoints.kept.set('toys_contents_v1_b', {
+    world.checkpoints.stored.set('toys_contents_v1_b', {
       position: 70n,
       lease: 'projector:toys',
       fence: 1000n,
@@ -135,8 +135,8 @@ describe('the projector', () => {
     world.leases.state.fence = 2000n;
     world.log.give([eventAt(10n)]);
     await begun(2);
-    expect(world.log.asked[0]?.signal.aborted).to.equal(true);
-    expect([world.log.asked[1]?.from, saved()]).to.deep.equal([70n, 70n]);
+    expect(world.log.calls[0]?.signal.aborted).to.equal(true);
+    expect([world.log.calls[1]?.from, saved()]).to.deep.equal([70n, 70n]);
     expect(world.leases.state.released).to.equal(1);
   });
 
@@ -148,10 +148,10 @@ describe('the projector', () => {
     world.leases.taken.add(LEASE);
     world.leases.lose(LEASE);
     await eventually(() => projector.status().status === 'standby');
-    expect(world.log.asked[0]?.signal.aborted).to.equal(true);
+    expect(world.log.calls[0]?.signal.aborted).to.equal(true);
     world.leases.taken.clear();
     await begun(2);
-    expect(world.log.asked[1]?.from).to.equal(5n);
+    expect(world.log.calls[1]?.from).to.equal(5n);
   });
 
   it('retries a failing event indefinitely with backoff and error logs, then returns to its former status', async () => {
@@ -172,7 +172,7 @@ describe('the projector', () => {
     world.builds.state.failure = undefined;
     await eventually(() => projector.status().status === 'live');
     expect(rows()).to.deep.equal([10n]);
-    expect(world.log.asked).to.have.length(1);
+    expect(world.log.calls).to.have.length(1);
   });
 
   it('does not retry after it was stopped', async () => {
@@ -180,7 +180,7 @@ describe('the projector', () => {
     await begun();
     world.builds.state.failure = new Error('MongoDB does not answer');
     world.log.give([eventAt(10n)]);
-    await said('failed to apply events; retrying');
+    await logged('failed to apply events; retrying');
     world.stop.abort();
     await projector.stopped;
     expect(world.lines.some(({ message }) => message === 'projector stopped; restarting')).to.equal(false);
@@ -190,7 +190,7 @@ describe('the projector', () => {
   it('logs why it could not start, releases its lease, and retries', async () => {
     const unknown = { ...contents, name: 'toys.unknown' };
     project([unknown]);
-    const { err } = await said('projector stopped; restarting');
+    const { err } = await logged('projector stopped; restarting');
     expect((err as Error).message).to.equal('toys.unknown has no active build');
     await eventually(() => world.leases.held.size === 0);
     serve('toys_unknown_v1_b', unknown);

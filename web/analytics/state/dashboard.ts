@@ -92,7 +92,7 @@ export const showSaved = async (saved: Site): Promise<void> => {
   await listSites(saved.id);
 };
 
-/** Removes a deleted site from the list at once, however long loading takes. */
+/** Removes a deleted site from the list without waiting for the next load. */
 export async function leaveSite(id: string, notice: string): Promise<void> {
   sites.value = sites.value?.filter((each) => each.id !== id);
   note.value = notice;

@@ -23,7 +23,7 @@ export const actorOf = ({ actorId }: AuditEntry, names: Names): string =>
 
 export const sentenceOf = ({ action }: AuditEntry): string => auditActions[action] ?? action;
 
-/** The name of what an entry is about; undefined where the action says it all. */
+/** The name of an entry's subject; undefined if the action has none. */
 export function targetOf({ targetType, targetId, metadata }: AuditEntry, names: Names): string | undefined {
   if (targetType === 'user') return names.users.get(targetId) ?? texts.unknownUser;
   if (typeof metadata.name === 'string' && metadata.name !== '') return metadata.name;

@@ -1,6 +1,6 @@
 /**
- * What the address brought: the token of a mailed link, or the result of an OAuth provider. It is removed from the
- * address at once, so that it stays neither in the history nor in what people copy.
+ * Sign-in data of the address: the token of a mailed link, or the result of an OAuth provider. It is removed from the
+ * address immediately, so that it stays neither in the history nor in copied addresses.
  */
 import { signal } from '@preact/signals';
 import { navigate } from '../../shared/route.js';
@@ -27,7 +27,7 @@ function takeEntry(): Entry | undefined {
 }
 
 /**
- * Tokens that this tab did not ask for may come from somebody who wants others to write under their account: the page
+ * Tokens that this tab did not request may come from an attacker who wants others to write under their account: the page
  * asks first.
  */
 function takeTokens(found: Extract<Entry, { kind: 'tokens' }>, isExpected: boolean): Entry | undefined {

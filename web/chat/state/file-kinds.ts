@@ -1,4 +1,4 @@
-/** Which files the service takes, and what is said about others. */
+/** File types that the service accepts, and the errors about others. */
 
 const FILE_EXTENSIONS = [
   'pdf',

@@ -46,7 +46,7 @@ export function nextToSend(outbox: Outbox): Outbox {
   return next;
 }
 
-/** After a reload, whatever was being sent is sent again with its key. */
+/** After a reload, messages that were being sent are sent again with their keys. */
 export const restored = (outbox: Outbox): Outbox =>
   outbox.map((each) => (each.status === 'sending' ? { ...each, status: 'waiting' } : each));
 

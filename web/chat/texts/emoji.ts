@@ -203,7 +203,7 @@ export const EMOJI: readonly Emoji[] = LIST.trim()
     return { sign, name: rest.split(';', 1)[0] ?? '', words: rest.replace(';', '').toLowerCase() };
   });
 
-/** Those of which each typed word begins a word. */
+/** Emoji with names in which each typed word begins a word. */
 export function findEmoji(typed: string): readonly Emoji[] {
   const terms = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return EMOJI.filter(({ words }) => terms.every((each) => ` ${words}`.includes(` ${each}`)));

@@ -58,7 +58,7 @@ export function createActions({ http, store, userId }: ActionDeps) {
       }
     },
 
-    /** Shows at once, and takes it back if the service refuses. */
+    /** Shows a change immediately, and reverts it if the service refuses. */
     async setReaction({ id: messageId, channelId }: Message, reaction: string, isOn: boolean) {
       const payload = { messageId, channelId, userId, reaction };
       update((state) => react(state, payload, isOn));

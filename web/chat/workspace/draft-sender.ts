@@ -1,4 +1,4 @@
-/** Sends drafts: at once, or when their uploads are complete, whatever the user looks at by then. */
+/** Sends drafts immediately, or when their uploads are complete, also if the user has changed the place by then. */
 import { effect, signal, untracked } from '@preact/signals';
 import type { Outgoing } from '../state/outbox.js';
 import { type Drafts, EMPTY_DRAFT, isEmpty } from './drafts.js';
@@ -33,7 +33,7 @@ export function createDraftSender({ drafts, uploads, sending }: DraftSenderDeps)
   }
 
   return {
-    /** Does not send a draft whose uploads were awaited. */
+    /** Cancels a draft that waits for its uploads. */
     cancel,
     isWaiting: (key: string): boolean => waiting.value.has(key),
     send(target: Target) {

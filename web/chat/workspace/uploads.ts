@@ -52,7 +52,7 @@ export function createUploads(drafts: Drafts) {
     list.value = list.value.map((each) => (each.id === id ? { ...each, ...changes } : each));
   };
 
-  /** Leaving the page would lose what is not uploaded yet. */
+  /** Leaving the page would lose unfinished uploads. */
   function warn(event: BeforeUnloadEvent) {
     if (running.size > 0) event.preventDefault();
   }

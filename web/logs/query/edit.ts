@@ -4,7 +4,7 @@ import { type Condition, formatCondition, parseTerms, type Term } from './syntax
 const isSame = (term: Term, { kind, name, value }: Condition) =>
   term.kind === kind && term.name === name && term.value === value;
 
-/** Terms of which a query has one at most. */
+/** Terms that a query has at most once. */
 const isSingle = ({ kind, negated }: Condition) => !negated && kind !== 'field' && kind !== 'level';
 
 /** Levels are alternatives and share a term: `level:WARN,ERROR`. */
@@ -32,7 +32,7 @@ export function hasCondition(text: string, condition: Condition): boolean {
   );
 }
 
-/** Adds a condition. Replaces its opposite, and another value of what a query has once. */
+/** Adds a condition. Replaces its opposite, and another value of a single-valued term. */
 export function addCondition(text: string, condition: Condition): string {
   if (hasCondition(text, condition)) return text;
   if (condition.kind === 'level')

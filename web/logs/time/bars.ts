@@ -76,7 +76,7 @@ const TICK_STEPS = [
   ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
 ];
 
-/** At most so many round instants of the local zone for the axis, as fractions of the width. */
+/** Round instants of the local zone for the axis, at most `most`, as fractions of the width. */
 export function ticksOf({ start, bars, widthMs }: Scale, most: number): readonly { at: number; share: number }[] {
   const length = bars * widthMs;
   const step = TICK_STEPS.find((each) => length / each <= most) ?? length;

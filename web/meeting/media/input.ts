@@ -22,7 +22,7 @@ export async function openInputs(isOn: { readonly [kind in InputKind]: boolean }
   }
   const both = request({ audio: constraintsOf('audio'), video: constraintsOf('video') }).catch(
     async (error: unknown) => {
-      // The user has closed the question: asking again at once would be rude.
+      // The user has closed the permission dialog: do not open it again immediately.
       if (nameOf(error) === 'NotAllowedError' && (await mayAsk())) throw error;
       return undefined;
     },

@@ -69,7 +69,7 @@ setInterval(() => {
 /** Steps that the eye can tell apart, so that silence changes nothing. */
 const round = (level: number) => Math.round(level * 20) / 20;
 
-/** Measures until the returned function is called. `others`: current participants with the level of what they send. */
+/** Measures until the returned function is called. `others`: current participants with the levels of their audio. */
 export function startMeasuring(me: () => string | undefined, others: () => ReadonlyMap<string, number>): () => void {
   const timer = setInterval(() => {
     const all = new Map([...others()].map(([id, level]) => [id, round(loudness(level))]));

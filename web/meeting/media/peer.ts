@@ -47,14 +47,14 @@ export interface Peer {
   readonly link: Link;
   /** Whether the other side has answered recently. */
   readonly isAlive: boolean;
-  /** Loudness of what they say, 0 to 1. */
+  /** Loudness of the received audio, 0 to 1. */
   level(): number;
   /** Whether a description comes from a newer connection: the other page was reloaded or started over. */
   isReplacedBy(signal: PeerSignal): boolean;
   onSignal(signal: PeerSignal): void;
   /** Replaces the outgoing tracks; only screens and their sound need a negotiation. */
   replaceTracks(tracks: Tracks): void;
-  /** Limits the picture of our camera: everyone sends to everyone, so many people share one line. */
+  /** Limits the video that we send: every participant sends to all others over one uplink. */
   limitVideo(limit: VideoLimit): void;
   /** Sends an offer again that was not answered, as it may have been lost. */
   repeatOffer(): void;

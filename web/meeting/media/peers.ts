@@ -11,7 +11,7 @@ export interface Peers {
   update(room: Room, isAway: boolean): void;
   onSignal(from: string, signal: Signal): void;
   replaceTracks(tracks: Tracks): void;
-  /** Loudness of what a participant says, 0 to 1. */
+  /** Loudness of a participant's audio, 0 to 1. */
   levelOf(id: string): number;
   /** Looks for new network paths where the media are interrupted. */
   restartIce(): void;

@@ -1,4 +1,4 @@
-/** The address of a meeting: its id behind `#`, with the title, which the service tells nobody. */
+/** The address of a meeting: its id behind `#`, with the title, as the service does not return it to people who join. */
 import { state, ticket } from './state.js';
 
 export interface Invitation {

@@ -22,7 +22,7 @@ export interface Room {
   readonly waiting: ReadonlyMap<string, string>;
   readonly isLocked: boolean;
   readonly recordingBy: string | undefined;
-  /** Ids in the order in which hands were raised; may contain people whose hand is down (see `raisedHands`). */
+  /** Ids in the order in which hands were raised; may contain people who have lowered their hand (see `raisedHands`). */
   readonly handOrder: readonly string[];
 }
 

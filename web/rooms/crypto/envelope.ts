@@ -22,7 +22,7 @@ export interface RoomKey {
   readonly wrapping: CryptoKey;
 }
 
-/** Where a message belongs. It is part of what is signed: an envelope opens in no other room and for no other sender. */
+/** Room and sender of a message. The signature covers them: an envelope opens in no other room and for no other sender. */
 export interface Place {
   readonly roomId: string;
   readonly senderId: string;

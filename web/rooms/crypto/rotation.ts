@@ -4,7 +4,7 @@ import { decrypt, deriveBytes, encrypt, importCipherKey } from './cipher.js';
 
 const ECDH = { name: 'ECDH', namedCurve: 'P-256' } as const;
 
-/** The room key of a version, for the participants listed and nobody else. */
+/** The room key of a version, for the listed participants only. */
 export interface KeyPackage {
   readonly version: number;
   /** Ephemeral public key, uncompressed point as base64url. */
@@ -33,7 +33,7 @@ async function sharedKey(privateKey: CryptoKey, publicKey: CryptoKey, context: B
 const contextOf = (roomId: string, version: number, recipientId: string, ephemeral: string) =>
   canonical('new room key', roomId, version, recipientId, ephemeral);
 
-/** `recipients` are agreement keys by participant id. Who has sent one that is no point of the curve is left out. */
+/** `recipients` are agreement keys by participant id. Participants with a key off the curve are left out. */
 export async function packKey(
   roomId: string,
   version: number,

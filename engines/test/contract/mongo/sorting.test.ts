@@ -11,7 +11,7 @@ describe('MongoDB: sorts in memory', () => {
   if (isReal) return;
   const mongo = fixture({ ownProcess: true });
   const MEGABYTES = 1024 * 1024;
-  /** 80 MB, of which three sorts together fit into the shared budget. */
+  /** 80 MB: the shared budget holds three sorts of this size. */
   let rows: Collection<Document>;
   before(async () => {
     rows = mongo.collection();

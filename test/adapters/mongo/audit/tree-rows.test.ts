@@ -1,4 +1,4 @@
-/** The stored transparency log: tiles only grow, whoever writes them, and a copy can be cut to a shorter log. */
+/** The stored transparency log: tiles only grow, also with several writers, and a copy can be cut to a shorter log. */
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';

@@ -77,19 +77,19 @@ describe('a lease during failures', () => {
     const dead = fakeClock(nodes.time.now());
     await given(nodes.bob(dead).acquire(nodes.name));
     let fail = () => {};
-    let asked = () => {};
-    const looking = new Promise<void>((resolve) => {
-      asked = resolve;
+    let signalRequest = () => {};
+    const requested = new Promise<void>((resolve) => {
+      signalRequest = resolve;
     });
     const toArray = () => {
-      asked();
+      signalRequest();
       return new Promise((_, reject) => {
         fail = () => reject(new Error('MongoDB does not answer'));
       });
     };
     const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ find: () => ({ toArray }) }));
     const refused = leases.acquire(nodes.name).catch(() => 'failed');
-    await looking;
+    await requested;
     nodes.time.pass(LEASE_MS);
     const lease = await given(leases.acquire(nodes.name));
     fail();

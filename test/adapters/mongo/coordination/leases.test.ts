@@ -10,7 +10,7 @@ import { given, isHeld, LEASE_MS, useLeases } from './mongo-leases.js';
 
 describe('a lease', () => {
   const nodes = useLeases();
-  /** Ends the current timers of a lease, whatever their outcome. */
+  /** Whether the current renewal has ended, by success or by loss. */
   const isRenewalOver = (lease: Lease, by = nodes.time) => lease.lost.aborted || by.isDue(LEASE_MS / 3);
 
   it('has one holder until it expires, and not a moment longer', async () => {
@@ -44,23 +44,23 @@ describe('a lease', () => {
   });
 
   it('detects a second node with a copied name: the node that loses reports it and takes a new name', async () => {
-    const told: string[] = [];
+    const duplicates: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
     const first = createLeases(nodes.mongo.models, 'copied', {
       ...options,
-      onDuplicate: (owner) => void told.push(owner),
+      onDuplicate: (owner) => void duplicates.push(owner),
     });
-    const apart = fakeClock(nodes.time.now());
+    const copyTime = fakeClock(nodes.time.now());
     const copy = createLeases(nodes.mongo.models, 'copied', {
       ...options,
-      monotonic: apart,
-      after: apart.after,
+      monotonic: copyTime,
+      after: copyTime.after,
     });
     const lease = await given(first.acquire(nodes.name));
     const taken = await given(copy.acquire(nodes.name));
     nodes.time.pass(LEASE_MS / 2);
     await eventually(() => isRenewalOver(lease));
-    expect([told, isHeld(lease), isHeld(taken)]).to.deep.equal([['copied'], false, true]);
+    expect([duplicates, isHeld(lease), isHeld(taken)]).to.deep.equal([['copied'], false, true]);
     expect(await first.acquire(nodes.name)).to.equal(undefined);
     expect(isHeld(taken)).to.equal(true);
     await taken.release();
@@ -69,9 +69,9 @@ describe('a lease', () => {
   });
 
   it('is claimed anew under the same name when an earlier claim arrived late', async () => {
-    const told: string[] = [];
+    const duplicates: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
-    const onDuplicate = (owner: string) => void told.push(owner);
+    const onDuplicate = (owner: string) => void duplicates.push(owner);
     const node = createLeases(nodes.mongo.models, 'single', { ...options, onDuplicate });
     const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
     const renewed = async (lease: Lease) => {
@@ -85,7 +85,7 @@ describe('a lease', () => {
     expect(await renewed(lease)).to.equal(false);
     const again = await given(node.acquire(nodes.name));
     expect(await renewed(again)).to.equal(true);
-    expect([told, await node.holder(nodes.name)]).to.deep.equal([[], 'single']);
+    expect([duplicates, await node.holder(nodes.name)]).to.deep.equal([[], 'single']);
     await again.release();
   });
 
@@ -94,9 +94,9 @@ describe('a lease', () => {
       nodes.mongo.models
         .collection<{ _id: string }>('leases')
         .updateOne({ _id: nodes.name }, { $set: { until: new Date(by.now() + LEASE_MS) } });
-    for (const apart of [-7_200_000, -120_000, -LEASE_MS, LEASE_MS, 120_000, 7_200_000]) {
+    for (const offsetMs of [-7_200_000, -120_000, -LEASE_MS, LEASE_MS, 120_000, 7_200_000]) {
       nodes.name = `build:${randomUUID()}`;
-      const other = fakeClock(nodes.time.now() + apart);
+      const other = fakeClock(nodes.time.now() + offsetMs);
       await given(nodes.ann(other).acquire(nodes.name));
       const watching = nodes.bob();
       for (let round = 0; round < 4; round++) {

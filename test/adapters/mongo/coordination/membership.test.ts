@@ -1,4 +1,4 @@
-/** Membership: who is alive, judged by each observer's own clock and observations. */
+/** Membership: each observer judges liveness by its own clock and observations. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';

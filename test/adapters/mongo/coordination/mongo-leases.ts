@@ -56,12 +56,12 @@ export function useLeases(options: MongoOptions = {}) {
     node,
     ann: (clock?: FakeClock) => node('ann', clock),
     bob: (clock?: FakeClock) => node('bob', clock),
-    /** When the lease does; 0 when it is nobody's. */
+    /** Unix ms when the lease expires; 0 without a holder. */
     lapsesAt,
-    /** Its row is, and its holder knows: the next renewal is the next thing due, after the usual time. */
+    /** Waits until the row is renewed and the holder has scheduled the next renewal after the usual time. */
     isRenewed: (before: number, by = time) =>
       eventually(async () => (await lapsesAt()) > before && by.isDue(RENEWAL_MS) && !by.isDue(RENEWAL_MS - 1)),
-    /** The database, but for what these say of its rows. */
+    /** The database, with these methods of its lease collection replaced. */
     modelsWith(mine: object): Mongo['models'] {
       const rows = mongo.models.collection('leases');
       const collection = () =>

@@ -68,10 +68,10 @@ describe('the key database', function () {
     const { keys } = await open(db, { configured: OLD });
     const [quick, slow] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     await keys.destroy('toys.day-1');
-    let asked = 0;
+    let calls = 0;
     const late = interrupted(db, (name) =>
       // The first call finds the destroyed mark; the second replaces it.
-      name === 'findOneAndUpdate' && ++asked === 3 ? keys.renew('toys.day-1', quick).then(() => {}) : undefined,
+      name === 'findOneAndUpdate' && ++calls === 3 ? keys.renew('toys.day-1', quick).then(() => {}) : undefined,
     );
     const { keys: other } = await open(late, { configured: OLD });
     expect(await other.renew('toys.day-1', slow)).to.deep.equal(quick);
@@ -121,9 +121,9 @@ describe('the key database', function () {
     const already = findsIn(db).length;
     const found = await Promise.all([SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)));
     expect(found).to.deep.equal([Buffer.from(before[1]!, 'hex'), undefined, undefined]);
-    const [asked, ...more] = findsIn(db).slice(already);
+    const [query, ...more] = findsIn(db).slice(already);
     expect(more).to.deep.equal([]);
-    expect(asked).to.deep.include({
+    expect(query).to.deep.include({
       readConcern: { level: 'majority' },
       $readPreference: { mode: 'primaryPreferred' },
     });
@@ -137,7 +137,7 @@ describe('the key database', function () {
       const { keys } = await open(frozen.db, { configured: OLD });
       frozen.begin();
       expect(await keys.readReplica?.(SUBJECTS[0]!)).to.deep.equal(key);
-      expect(frozen.asked).to.deep.equal(['primaryPreferred', 'secondaryPreferred']);
+      expect(frozen.preferences).to.deep.equal(['primaryPreferred', 'secondaryPreferred']);
     }
   });
 

@@ -27,13 +27,13 @@ describe('the secret of the key database', function () {
   this.timeout(120_000);
   const { freshDatabase, filled, inFile, findsIn } = useKeyDatabases();
 
-  for (const [where, keptOf] of [
+  for (const [where, storedSecretOf] of [
     ['in a file', inFile],
     ['beside the keys', createStoredSecret],
   ] as const) {
     it(`creates a secret at the first start and stores it ${where}, once for concurrent starts`, async () => {
       const db = freshDatabase();
-      const stored = keptOf(db);
+      const stored = storedSecretOf(db);
       const starts = await Promise.all(Array.from({ length: 5 }, () => open(db, { stored })));
       expect(new Set(starts.map(({ installation }) => installation.toString('hex'))).size).to.equal(1);
       expect(await stored.read()).to.have.length.greaterThan(32);
@@ -44,7 +44,7 @@ describe('the secret of the key database', function () {
 
     it(`rotates a secret stored ${where} under running nodes`, async () => {
       const db = freshDatabase();
-      const stored = keptOf(db);
+      const stored = storedSecretOf(db);
       const { before } = await filled({ stored }, db);
       const { keys: running } = await open(db, { stored });
       const former = await stored.read();
@@ -147,9 +147,9 @@ describe('the secret of the key database', function () {
     const { db, before } = await filled({ stored });
     for (const most of [0, 1]) {
       const former = await stored.read();
-      let asked = 0;
+      let checks = 0;
       const assertExclusive = () => {
-        if (asked++ >= most) throw new UnavailableError('no longer alone');
+        if (checks++ >= most) throw new UnavailableError('no longer alone');
       };
       expect(await rejection(rotation(db, { stored, assertExclusive }))).to.be.instanceOf(UnavailableError);
       expect(await stored.read()).to.equal(former);
@@ -174,11 +174,11 @@ describe('the secret of the key database', function () {
       { _id: 'room:empty' },
     ];
     await rowsOf(db).insertMany(others);
-    const told: number[] = [];
+    const reports: number[] = [];
     const { unopened, ...outcome } = await rotation(db, {
       configured: OLD,
       next: NEW,
-      progress: (wrapped) => told.push(wrapped),
+      progress: (wrapped) => reports.push(wrapped),
     });
     expect(outcome).to.deep.equal({ wrapped: 5, isStored: false });
     expect([...unopened].sort()).to.deep.equal(['room:damaged', 'room:empty', 'room:foreign']);
@@ -188,7 +188,7 @@ describe('the secret of the key database', function () {
         .toArray(),
     ).to.have.deep.members(others);
     // The installation's own key counts too.
-    expect([told[0], told.at(-1)]).to.deep.equal([5, 5]);
+    expect([reports[0], reports.at(-1)]).to.deep.equal([5, 5]);
   });
 
   it('rewraps keys in batches with progress, under the new secret only', async () => {
@@ -198,10 +198,10 @@ describe('the secret of the key database', function () {
       return { _id, ...wrappedFields(wrappingUnder(OLD), _id, randomBytes(32)) };
     });
     await rowsOf(db).insertMany(many);
-    const told: number[] = [];
-    const rotated = await rotation(db, { configured: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
+    const reports: number[] = [];
+    const rotated = await rotation(db, { configured: OLD, next: NEW, progress: (wrapped) => reports.push(wrapped) });
     expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isStored: false });
-    expect(told.slice(0, 2)).to.deep.equal([501, 506]);
+    expect(reports.slice(0, 2)).to.deep.equal([501, 506]);
     const names = new Set(
       (
         await rowsOf(db)
@@ -212,7 +212,11 @@ describe('the secret of the key database', function () {
     expect(names.size).to.equal(1);
   });
 
-  const KINDS: [name: string, source: (kept: StoredSecret) => Partial<SecretSource>, next: string | undefined][] = [
+  const KINDS: [
+    name: string,
+    source: (storedSecret: StoredSecret) => Partial<SecretSource>,
+    next: string | undefined,
+  ][] = [
     ['a configured secret', (stored) => ({ configured: OLD, stored }), NEW],
     ['a kept secret', (stored) => ({ stored }), undefined],
   ];
@@ -226,7 +230,7 @@ describe('the secret of the key database', function () {
           const named = next ? { next } : {};
           const { db, before } = await filled(sourceOf(stored));
           const killer = killAfter(writes);
-          const killed = rotation(killer.database(db), { ...sourceOf(killer.kept(stored)), ...named });
+          const killed = rotation(killer.database(db), { ...sourceOf(killer.storedSecret(stored)), ...named });
           finished = await killed.then(
             () => true,
             ({ message }) => message !== 'killed',

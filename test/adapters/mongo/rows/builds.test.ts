@@ -90,10 +90,10 @@ describe('builds of read models', () => {
     expect((await collect(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
     const indexes = await mongo.models.collection(name).listIndexes().toArray();
     expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
-    const going = indexes.find((each) => each.name === 'gone');
-    expect(Number(going?.expireAfterSeconds)).to.equal(86_400);
+    const obsolete = indexes.find((each) => each.name === 'gone');
+    expect(Number(obsolete?.expireAfterSeconds)).to.equal(86_400);
     // Existing rows take no space there.
-    expect(going?.sparse).to.equal(true);
+    expect(obsolete?.sparse).to.equal(true);
     // An unknown row counts as removed.
     await apply([event('Lost', { toy: 'new' })]);
     await apply([{ ...put('new', 1), position: 5n }]);

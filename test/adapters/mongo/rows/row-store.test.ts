@@ -49,46 +49,46 @@ describe('rows of a read model', function () {
 
   /** Counts store calls: the lease is asserted before each. */
   async function opened() {
-    const asked = { times: 0 };
+    const checks = { times: 0 };
     const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
-    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void asked.times++ });
-    return { apply, asked, rows: kernel.mongo.models.collection<{ _id: string; events?: number }>(name) };
+    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void checks.times++ });
+    return { apply, checks, rows: kernel.mongo.models.collection<{ _id: string; events?: number }>(name) };
   }
 
   it("are written a thousand at a time to stay within a call's deadline", async () => {
-    const { apply, asked, rows } = await opened();
+    const { apply, checks, rows } = await opened();
     await apply([event(1n, 5500)]);
-    expect(asked.times).to.equal(6);
+    expect(checks.times).to.equal(6);
     expect(await rows.countDocuments({})).to.equal(5501);
   });
 
   it('are purged a thousand at a time, and no others', async () => {
-    const { apply, asked, rows } = await opened();
+    const { apply, checks, rows } = await opened();
     await apply([event(1n, 2500)]);
-    asked.times = 0;
+    checks.times = 0;
     await apply([{ ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
-    expect(asked.times).to.equal(4);
+    expect(checks.times).to.equal(4);
     expect(await rows.countDocuments({})).to.equal(3);
     await apply([event(1n, 2500), { ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
     expect(await rows.countDocuments({})).to.equal(3);
   });
 
   it('cost hardly more reads when all were written before', async () => {
-    const { apply, asked, rows } = await opened();
+    const { apply, checks, rows } = await opened();
     await apply([event(1n, 2500)]);
-    asked.times = 0;
+    checks.times = 0;
     await apply([event(1n, 2500)]);
-    expect(asked.times).to.be.lessThan(6);
+    expect(checks.times).to.be.lessThan(6);
     expect(await rows.findOne({ _id: 'all' })).to.include({ events: 1 });
   });
 
   it('get the missing part once after a partial write', async () => {
-    const { apply, asked, rows } = await opened();
+    const { apply, checks, rows } = await opened();
     await apply([event(1n, 700)]);
     await rows.deleteMany({ _id: { $in: ['1-3', '1-699'] } });
     await apply([event(1n, 700), event(2n, 3)]);
     await apply([event(1n, 700), event(2n, 3)]);
-    expect(asked.times).to.be.lessThan(12);
+    expect(checks.times).to.be.lessThan(12);
     expect(await rows.countDocuments({})).to.equal(704);
     expect(await rows.findOne({ _id: 'all' })).to.include({ events: 2 });
   });

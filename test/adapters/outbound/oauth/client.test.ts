@@ -1,4 +1,4 @@
-/** Whose email a provider preset trusts, against a real provider. */
+/** The emails that each provider preset trusts, against a real provider. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createOAuthClient } from '../../../../adapters/outbound/oauth/client.js';
@@ -20,7 +20,7 @@ describe('the Microsoft preset', () => {
     const { scopes: _, ...there } = microsoft.settings as OAuthProvider;
     const provider = { ...PRESETS.microsoft, ...there, redirectUri: 'http://localhost/back' };
     const url = new URL(provider.authorizationUrl);
-    const asked = {
+    const parameters = {
       response_type: 'code',
       client_id: provider.clientId,
       redirect_uri: provider.redirectUri,
@@ -28,7 +28,7 @@ describe('the Microsoft preset', () => {
       code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
       code_challenge_method: 'S256',
     };
-    for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     const code = (await granted(url, profile)).get('code') ?? '';
     return createOAuthClient('test').profile(provider, code, VERIFIER);
   }

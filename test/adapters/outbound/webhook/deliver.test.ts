@@ -128,8 +128,8 @@ describe('a webhook delivery', () => {
   });
 
   it('ignores an invalid or shorter Retry-After', async () => {
-    for (const asked of ['soon', '-5', '0', 'Fri, 01 Jan 1999 00:00:00 GMT', '9'.repeat(40)]) {
-      expect((await waits(503, asked))[0], asked).to.be.within(40, 50);
+    for (const retryAfter of ['soon', '-5', '0', 'Fri, 01 Jan 1999 00:00:00 GMT', '9'.repeat(40)]) {
+      expect((await waits(503, retryAfter))[0], retryAfter).to.be.within(40, 50);
     }
   });
 
@@ -217,24 +217,24 @@ describe('a webhook delivery', () => {
       () => 'done',
       () => 'dropped',
     );
-    await receiver.came(1);
+    await receiver.waitForRequests(1);
     stop.abort();
     expect(await delivery).to.equal('dropped');
   });
 
   it('connects to the checked address, whatever the name resolves to later', async () => {
     const answers = ['127.0.0.1', '169.254.169.254'];
-    const asked: string[] = [];
+    const names: string[] = [];
     const resolve: Resolve = async (name) => {
-      asked.push(name);
-      return [{ address: answers[asked.length - 1] ?? '', family: 4 }];
+      names.push(name);
+      return [{ address: answers[names.length - 1] ?? '', family: 4 }];
     };
     const rebound = createWebhooks({ secret: undefined, allowPrivate: true, resolve, userAgent: 'annals/test' });
     const { signal } = new AbortController();
     const url = `http://rebind.example:${receiver.port}/hook`;
     const message = { url, payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
     expect(await rebound.deliver(message)).to.deep.include({ delivered: true });
-    expect(asked).to.deep.equal(['rebind.example']);
+    expect(names).to.deep.equal(['rebind.example']);
     expect(receiver.received[0]?.headers.host).to.equal(`rebind.example:${receiver.port}`);
     expect(await rebound.deliver({ ...message, retries: 3 })).to.deep.equal({
       delivered: false,

@@ -24,8 +24,8 @@ describe('a worker thread', function () {
   });
   after(() => thread.close());
 
-  const failure = (asked: Promise<unknown>) =>
-    asked.then(
+  const failure = (result: Promise<unknown>) =>
+    result.then(
       () => expect.fail(),
       (error) => error,
     );

@@ -10,10 +10,10 @@ import { eventAt } from '../../../support/memory-ports.js';
 const NOW = 1_800_000_000_000;
 
 function client() {
-  const told: { readonly type: string; readonly path?: string }[] = [];
+  const sent: { readonly type: string; readonly path?: string }[] = [];
   const ended: string[] = [];
   const sink: Sink = {
-    send: ({ json }) => void told.push(JSON.parse(json)),
+    send: ({ json }) => void sent.push(JSON.parse(json)),
     beat: () => {},
     buffered: () => 0,
     onDrain: () => {},
@@ -21,7 +21,7 @@ function client() {
     cut: () => void ended.push('cut'),
     onClose: () => {},
   };
-  return { told, ended, sink };
+  return { sent, ended, sink };
 }
 
 const event = (position: bigint, type: string, data: object) =>
@@ -45,12 +45,12 @@ describe('live view of hits', () => {
   afterEach(() => live.close());
 
   async function seen(after: bigint | undefined, ...paths: readonly string[]) {
-    const { told, sink } = client();
+    const { sent, sink } = client();
     live.connect({ instance: 'one', after }, sink);
-    await eventually(() => told.length >= paths.length);
+    await eventually(() => sent.length >= paths.length);
     live.publish(hits(100n, 0, 'one'));
-    await eventually(() => told.at(-1)?.path === '/100');
-    expect(told.map(({ path }) => path)).to.deep.equal([...paths, '/100']);
+    await eventually(() => sent.at(-1)?.path === '/100');
+    expect(sent.map(({ path }) => path)).to.deep.equal([...paths, '/100']);
   }
 
   const publishAll = () => {
@@ -66,12 +66,12 @@ describe('live view of hits', () => {
   });
 
   it('does not show imported past hits', async () => {
-    const { told, sink } = client();
+    const { sent, sink } = client();
     live.connect({ instance: 'one' }, sink);
     live.publish(hits(1n, LIVE_WINDOW_MS + 1));
     live.publish(hits(2n, 0));
-    await eventually(() => told.length > 0);
-    expect(told.map(({ path }) => path)).to.deep.equal(['/2']);
+    await eventually(() => sent.length > 0);
+    expect(sent.map(({ path }) => path)).to.deep.equal(['/2']);
   });
 
   it('resumes after a cursor, or starts with the last minutes for old and missing cursors', async () => {
@@ -79,7 +79,7 @@ describe('live view of hits', () => {
     await seen(3n, '/4');
     for (const after of [0n, -1n]) {
       live.close();
-      const { told, sink } = client();
+      const { sent, sink } = client();
       live = createLiveHits({
         hitsOf: async ({ position }) => [{ path: `/${position}` }],
         from: 0n,
@@ -89,8 +89,8 @@ describe('live view of hits', () => {
       });
       publishAll();
       live.connect({ instance: 'one', after }, sink);
-      await eventually(() => told.length >= 2);
-      expect(told.map(({ path }) => path)).to.deep.equal(['/2', '/4']);
+      await eventually(() => sent.length >= 2);
+      expect(sent.map(({ path }) => path)).to.deep.equal(['/2', '/4']);
     }
   });
 
@@ -99,9 +99,9 @@ describe('live view of hits', () => {
     const before = live.sizeBytes();
     live.publish(event(5n, 'SiteDeleted', { siteId: 'a', instance: 'one', registeredAt: 1, deletedAt: 2 }));
     expect(live.sizeBytes()).to.be.lessThan(before / 2);
-    const { told, ended, sink } = client();
+    const { sent, ended, sink } = client();
     live.connect({ instance: 'one' }, sink);
-    expect(told).to.deep.equal([{ type: 'SITE_DELETED' }]);
+    expect(sent).to.deep.equal([{ type: 'SITE_DELETED' }]);
     expect(ended).to.deep.equal(['over']);
   });
 });

@@ -78,10 +78,10 @@ describe('live tail of a slow client', () => {
   });
 
   it('advances its cursor with events that are not batches', async () => {
-    let asked = 0;
+    let reads = 0;
     const tail = start({
       head: async () => {
-        asked++;
+        reads++;
         return 10n;
       },
     });
@@ -90,7 +90,7 @@ describe('live tail of a slow client', () => {
     const client = record();
     tail.connect(EVERYTHING, 9n, client);
     expect(client.cursor()).to.equal(9n);
-    expect(asked).to.equal(0);
+    expect(reads).to.equal(0);
     tail.close();
   });
 

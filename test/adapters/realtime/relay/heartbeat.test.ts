@@ -11,11 +11,11 @@ describe('a stream heartbeat', () => {
     relay.publish(at(1, { type: 'Entered', data: { ward: 'w', person: 'ann' } }));
     relay.connect({ keys: ['person:eve'] }, quiet);
     for (let position = 2; position <= 40; position++) {
-      relay.publish(at(position, { type: 'Said', data: { ward: 'w', text: 'nothing to eve' } }));
+      relay.publish(at(position, { type: 'Wrote', data: { ward: 'w', text: 'nothing to eve' } }));
     }
     await eventually(() => quiet.cursor() === 40n);
-    // Delivered to nobody.
-    relay.publish(at(50, { type: 'Said', data: { ward: 'empty', text: '' } }));
+    // Has no recipients.
+    relay.publish(at(50, { type: 'Wrote', data: { ward: 'empty', text: '' } }));
     await eventually(() => quiet.cursor() === 50n);
     expect(quiet.sent).to.deep.equal([]);
     quiet.leave();

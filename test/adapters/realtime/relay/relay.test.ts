@@ -12,9 +12,9 @@ import {
   left,
   record,
   relayWith,
-  said,
   types,
   wardAudience,
+  wrote,
 } from '../../../support/toy-service.js';
 
 /** Delivers everything in a room until it is burned. */
@@ -28,7 +28,7 @@ const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
 
 type About<Type extends string> = DomainEvent<Type, { about: string }>;
 
-/** Notes about two subjects and copies of them, one of which is erased. */
+/** Notes about two subjects, and copies of them; one subject is erased. */
 const erasing: Audience<null, About<'Note'> | About<'Copy'> | About<'Erased'>> = {
   initialState: null,
   on: {
@@ -67,7 +67,7 @@ describe('the relay', () => {
       ['Erased', 'one'],
     ] as const;
     for (const [n, [type, about]] of events.entries()) {
-      const recorded = at(n + 1, said(about));
+      const recorded = at(n + 1, wrote(about));
       relay.publish({ ...recorded, type, data: { about } } as Parameters<typeof relay.publish>[0]);
     }
     relay.connect({ keys: ['room'], after: 0n }, bob);
@@ -86,9 +86,9 @@ describe('the relay', () => {
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
     relay.connect(connectAs('eve'), eve);
-    publish(said('1'), said('2'), left('bob'), said('3'));
-    expect(types(ann)).to.deep.equal(['Said', 'Said', 'Left', 'Said']);
-    expect(types(bob)).to.deep.equal(['Said', 'Said', 'Left']);
+    publish(wrote('1'), wrote('2'), left('bob'), wrote('3'));
+    expect(types(ann)).to.deep.equal(['Wrote', 'Wrote', 'Left', 'Wrote']);
+    expect(types(bob)).to.deep.equal(['Wrote', 'Wrote', 'Left']);
     expect(types(eve)).to.deep.equal([]);
     relay.close();
   });
@@ -98,7 +98,7 @@ describe('the relay', () => {
     const [ann, bob] = [record(), record()];
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
-    publish(said('hello'));
+    publish(wrote('hello'));
     expect(ann.frames[0]).to.equal(bob.frames[0]);
     relay.close();
   });
@@ -107,8 +107,8 @@ describe('the relay', () => {
     const { relay, publish } = relayWith([entered('ann'), entered('bob')]);
     const both = record();
     relay.connect({ keys: ['person:ann', 'person:bob'] }, both);
-    publish(said('hello'));
-    expect(types(both)).to.deep.equal(['Said']);
+    publish(wrote('hello'));
+    expect(types(both)).to.deep.equal(['Wrote']);
     relay.close();
   });
 
@@ -116,10 +116,10 @@ describe('the relay', () => {
     const { relay } = relayWith([entered('ann')]);
     const ann = record();
     relay.connect(connectAs('ann'), ann);
-    relay.publish(at(5, said('once')));
-    relay.publish(at(5, said('once')));
-    relay.publish(at(4, said('late')));
-    expect(types(ann)).to.deep.equal(['Said']);
+    relay.publish(at(5, wrote('once')));
+    relay.publish(at(5, wrote('once')));
+    relay.publish(at(4, wrote('late')));
+    expect(types(ann)).to.deep.equal(['Wrote']);
     relay.close();
   });
 
@@ -144,13 +144,13 @@ describe('the relay', () => {
     ann.reading = false;
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
-    for (let index = 3; index < 100; index++) relay.publish(at(index, said('x'.repeat(10_000))));
+    for (let index = 3; index < 100; index++) relay.publish(at(index, wrote('x'.repeat(10_000))));
     expect(bob.sent).to.have.length(97);
     expect(ann.unread).to.be.within(1, 128 * 1024);
     const unread = ann.sent.length;
     ann.read();
     expect(types(ann).slice(unread)).to.deep.equal(['RESET']);
-    relay.publish(at(100, said('new')));
+    relay.publish(at(100, wrote('new')));
     expect(ann.cursor()).to.equal(100n);
     relay.close();
   });
@@ -174,9 +174,9 @@ describe('the relay', () => {
     let overrun = 0;
     ann.reading = false;
     relay.connect(connectAs('ann'), { ...ann, overrun: () => void overrun++ });
-    for (const each of ['a', 'b', 'c', 'd', 'e']) publish(said(each.repeat(70_000)));
+    for (const each of ['a', 'b', 'c', 'd', 'e']) publish(wrote(each.repeat(70_000)));
     ann.read();
-    expect([overrun, types(ann)]).to.deep.equal([1, ['Said']]);
+    expect([overrun, types(ann)]).to.deep.equal([1, ['Wrote']]);
     relay.close();
   });
 
@@ -190,7 +190,7 @@ describe('the relay', () => {
     const over = new Promise<void>((resolve) => stuck.onClose(resolve));
     relay.connect(connectAs('ann'), stuck);
     relay.connect(connectAs('bob'), idle);
-    for (let index = 2; index < 12; index++) relay.publish(at(index, said('x'.repeat(10_000))));
+    for (let index = 2; index < 12; index++) relay.publish(at(index, wrote('x'.repeat(10_000))));
     await over;
     expect([stuck.ended, idle.ended, cuts]).to.deep.equal(['cut', undefined, 1]);
     relay.close();
@@ -201,7 +201,7 @@ describe('the relay', () => {
     const slow = record();
     slow.reading = false;
     relay.connect({ keys: ['room'] }, slow);
-    const common = { ...at(0, said('')), data: { text: 'x'.repeat(30_000) } };
+    const common = { ...at(0, wrote('')), data: { text: 'x'.repeat(30_000) } };
     for (let position = 1n; position <= 5n; position++) {
       relay.publish({ ...common, position, type: 'Note' });
     }

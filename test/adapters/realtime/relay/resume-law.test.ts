@@ -19,7 +19,7 @@ const event: fc.Arbitrary<WardEvent> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      type: fc.constant('Said' as const),
+      type: fc.constant('Wrote' as const),
       data: fc.record({ ward, text: fc.string() }),
     }),
   },
@@ -131,14 +131,14 @@ describe('properties of the relay', () => {
         const back = record();
         relay.connect({ keys: ['person:ann'], after: BigInt(after) }, back);
         enter(100n);
-        const told = back.sent.flatMap(({ position }) => position ?? []);
+        const positions = back.sent.flatMap(({ position }) => position ?? []);
         const missed = mine.filter((position) => position > BigInt(after));
         const last = mine.at(-1) ?? 0n;
         if (types(back)[0] === 'RESET') {
-          expect(told).to.deep.equal([last > window.horizon ? last : window.horizon, 100n]);
+          expect(positions).to.deep.equal([last > window.horizon ? last : window.horizon, 100n]);
           // No RESET is needed if nothing was missed.
           expect(missed, 'missed').not.to.deep.equal([]);
-        } else expect(told).to.deep.equal([...missed, 100n]);
+        } else expect(positions).to.deep.equal([...missed, 100n]);
         relay.close();
       }),
     );

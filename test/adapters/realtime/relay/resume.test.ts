@@ -9,9 +9,9 @@ import {
   left,
   record,
   relayWith,
-  said,
   types,
   wardAudience,
+  wrote,
 } from '../../../support/toy-service.js';
 
 describe('a returning client', () => {
@@ -21,23 +21,23 @@ describe('a returning client', () => {
     relay.connect({ ...connectAs('ann'), greeting: { type: 'CONNECTED' } }, first);
     expect(first.sent).to.deep.equal([{ message: { type: 'CONNECTED' }, position: 1n }]);
     first.leave();
-    publish(said('missed'));
+    publish(wrote('missed'));
     const second = record();
     relay.connect({ ...connectAs('ann'), after: first.cursor()!, greeting: { type: 'CONNECTED' } }, second);
-    expect(types(second)).to.deep.equal(['CONNECTED', 'Said']);
+    expect(types(second)).to.deep.equal(['CONNECTED', 'Wrote']);
     expect(second.sent[0]).not.to.have.property('position');
     relay.close();
   });
 
   it('gets one RESET when it was away longer than the buffer reaches', () => {
     const { relay, publish } = relayWith([entered('ann')], 3);
-    publish(said('1'), said('2'), said('3'), said('4'));
+    publish(wrote('1'), wrote('2'), wrote('3'), wrote('4'));
     const late = record();
     relay.connect({ ...connectAs('ann'), after: 1n }, late);
     expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 5n }]);
     const inTime = record();
     relay.connect({ ...connectAs('ann'), after: 2n }, inTime);
-    expect(types(inTime)).to.deep.equal(['Said', 'Said', 'Said']);
+    expect(types(inTime)).to.deep.equal(['Wrote', 'Wrote', 'Wrote']);
     relay.close();
   });
 
@@ -58,13 +58,13 @@ describe('a returning client', () => {
   it('gets missed frames at its reading pace, then new ones', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
-    publish(...texts.map((text) => said(text)));
+    publish(...texts.map((text) => wrote(text)));
     const slow = record();
     slow.reading = false;
     relay.connect({ ...connectAs('ann'), after: 1n }, slow);
     for (let round = 0; slow.sent.length < 310; round++) {
       expect(slow.unread).to.be.within(1, 128 * 1024);
-      if (round < 10) publish(said(`new ${round}`));
+      if (round < 10) publish(wrote(`new ${round}`));
       slow.read();
     }
     expect(slow.sent.map(({ message: { payload } }) => (payload as { text: string }).text)).to.deep.equal([
@@ -78,17 +78,17 @@ describe('a returning client', () => {
   it('gets only frames it may still see, among missed and delayed ones', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = ({ message }, { w = [] }) =>
-      message.type !== 'Said' || w.includes('ann');
+      message.type !== 'Wrote' || w.includes('ann');
     const entitled = { ...connectAs('ann'), entitled: seesWard };
     const [quick, slow] = [record(), record()];
     relay.connect(entitled, quick);
     relay.connect(entitled, slow);
     slow.reading = false;
-    publish(said('x'.repeat(70_000)), said('waits'), left('ann'), said('is not for ann'), entered('ann'));
-    publish(said('again'), left('ann'));
+    publish(wrote('x'.repeat(70_000)), wrote('waits'), left('ann'), wrote('is not for ann'), entered('ann'));
+    publish(wrote('again'), left('ann'));
     slow.read();
-    expect(types(quick)).to.deep.equal(['Said', 'Said', 'Left', 'Ward', 'Entered', 'Said', 'Left']);
-    expect(types(slow)).to.deep.equal(['Said', 'Left', 'Ward', 'Entered', 'Left']);
+    expect(types(quick)).to.deep.equal(['Wrote', 'Wrote', 'Left', 'Ward', 'Entered', 'Wrote', 'Left']);
+    expect(types(slow)).to.deep.equal(['Wrote', 'Left', 'Ward', 'Entered', 'Left']);
     const late = record();
     relay.connect({ ...entitled, after: 1n }, late);
     expect(types(late)).to.deep.equal(['Left', 'Ward', 'Entered', 'Left']);
@@ -97,13 +97,13 @@ describe('a returning client', () => {
 
   it('is buffered a few megabytes at most, however large the frames', () => {
     const { relay, publish } = relayWith([entered('ann')]);
-    for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
+    for (let index = 0; index < 3000; index++) publish(wrote(`${index} ${'x'.repeat(30_000)}`));
     expect(relay.bufferedBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
     const [late, inTime] = [record(), record()];
     relay.connect({ ...connectAs('ann'), after: 10n }, late);
     expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 3001n }]);
     relay.connect({ ...connectAs('ann'), after: 2990n }, inTime);
-    expect(types(inTime)).to.deep.equal(Array.from({ length: 11 }, () => 'Said'));
+    expect(types(inTime)).to.deep.equal(Array.from({ length: 11 }, () => 'Wrote'));
     relay.close();
   });
 
@@ -111,7 +111,7 @@ describe('a returning client', () => {
     const relay = createRelay({ audience: wardAudience, head: async () => 5n });
     relay.publish(at(5, entered('ann')));
     const client = record();
-    const told = new Promise<void>((resolve) => {
+    const wasReset = new Promise<void>((resolve) => {
       const { send } = client;
       client.send = (each) => {
         send(each);
@@ -119,9 +119,9 @@ describe('a returning client', () => {
       };
     });
     relay.connect({ ...connectAs('ann'), after: 90n }, client);
-    await told;
-    relay.publish(at(6, said('new')));
-    expect(types(client)).to.deep.equal(['RESET', 'Said']);
+    await wasReset;
+    relay.publish(at(6, wrote('new')));
+    expect(types(client)).to.deep.equal(['RESET', 'Wrote']);
     expect(client.cursor()).to.equal(6n);
     relay.close();
   });
@@ -129,16 +129,16 @@ describe('a returning client', () => {
   it('needs no RESET for a cursor ahead of this node but within the log', async () => {
     let ends = 3n;
     let known = () => {};
-    const asked = new Promise<void>((resolve) => {
+    const headRead = new Promise<void>((resolve) => {
       known = resolve;
     });
-    const relay = createRelay({ audience: wardAudience, head: () => asked.then(() => ends) });
+    const relay = createRelay({ audience: wardAudience, head: () => headRead.then(() => ends) });
     relay.publish(at(1, entered('ann')));
     const [client, later] = [record(), record()];
     relay.connect({ ...connectAs('ann'), after: 3n }, client);
     // The node has advanced since the answer about the log's end.
     relay.connect({ ...connectAs('ann'), after: 4n }, later);
-    for (let position = 2; position <= 5; position++) relay.publish(at(position, said('here')));
+    for (let position = 2; position <= 5; position++) relay.publish(at(position, wrote('here')));
     known();
     await new Promise(setImmediate);
     ends = 9n;
@@ -163,13 +163,13 @@ describe('a returning client', () => {
 
   it('does not get missed frames it may no longer see', () => {
     const { relay, publish } = relayWith([entered('ann')]);
-    publish(said('before'), left('ann'));
+    publish(wrote('before'), left('ann'));
     const client = record();
     relay.connect(
       {
         ...connectAs('ann'),
         after: 1n,
-        entitled: ({ message }, now) => message.type !== 'Said' || !!now.w?.includes('ann'),
+        entitled: ({ message }, now) => message.type !== 'Wrote' || !!now.w?.includes('ann'),
       },
       client,
     );
@@ -181,10 +181,10 @@ describe('a returning client', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const ahead = record();
     relay.connect({ ...connectAs('ann'), after: 3n, greeting: { type: 'CONNECTED' } }, ahead);
-    publish(said('seen'), said('seen too'), said('new'));
+    publish(wrote('seen'), wrote('seen too'), wrote('new'));
     expect(ahead.sent.map(({ position }) => position)).to.deep.equal([3n, 4n]);
     await new Promise(setImmediate);
-    expect(types(ahead)).to.deep.equal(['CONNECTED', 'Said']);
+    expect(types(ahead)).to.deep.equal(['CONNECTED', 'Wrote']);
     relay.close();
   });
 });

@@ -9,9 +9,9 @@ import {
   head,
   record,
   relayWith,
-  said,
   types,
   wardAudience,
+  wrote,
 } from '../../../support/toy-service.js';
 
 describe('a relay of ephemeral messages', () => {
@@ -63,8 +63,8 @@ describe('a relay of ephemeral messages', () => {
     const ann = record();
     ann.reading = false;
     relay.connect(connectAs('ann'), ann);
-    relay.publish(at(2, said('x'.repeat(70_000))));
-    relay.publish(at(3, said('behind it')));
+    relay.publish(at(2, wrote('x'.repeat(70_000))));
+    relay.publish(at(3, wrote('behind it')));
     for (let n = 0; n < 30; n++) relay.sendEphemeral(['person:ann'], frame({ type: 'x'.repeat(80_000) }));
     expect(ann.ended).to.equal('cut');
     relay.close();

@@ -9,18 +9,18 @@ import { openSse } from '../../../../adapters/realtime/relay/sink.js';
 import { echo, serveToys, type Toys } from '../../../http/toy-http-service.js';
 import { at, type WardEvent, type Wards, wardAudience } from '../../../support/toy-service.js';
 
-const said = (text: string): WardEvent => ({ type: 'Said', data: { ward: 'w', text } });
+const wrote = (text: string): WardEvent => ({ type: 'Wrote', data: { ward: 'w', text } });
 
 /** Reads an event stream until `enough` returns true, or it ends. */
 async function readStream(url: string, enough: (text: string) => boolean, headers = {}) {
-  const leaving = new AbortController();
-  const response = await fetch(url, { headers, signal: leaving.signal });
+  const controller = new AbortController();
+  const response = await fetch(url, { headers, signal: controller.signal });
   let text = '';
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;
     if (enough(text)) break;
   }
-  leaving.abort();
+  controller.abort();
   const events: EventSourceMessage[] = [];
   createParser({ onEvent: (event) => void events.push(event) }).feed(text);
   return { text, headers: response.headers, events };
@@ -64,14 +64,14 @@ describe('server-sent events over HTTP', () => {
 
   it('are blocks of an id and a single data line', async () => {
     connected = () => {
-      publish(said('line one\nline two \u2028 end'));
-      publish(said('again'));
+      publish(wrote('line one\nline two \u2028 end'));
+      publish(wrote('again'));
     };
     const { text, headers } = await readStream(`${toys.url}/events`, (sofar) => sofar.includes('again'));
     expect(headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(headers.get('x-accel-buffering')).to.equal('no');
-    const json = (text: string) => JSON.stringify({ type: 'Said', payload: { ward: 'w', text } });
+    const json = (text: string) => JSON.stringify({ type: 'Wrote', payload: { ward: 'w', text } });
     expect(text).to.equal(
       `id: 1\ndata: {"type":"CONNECTED"}\n\n` +
         `id: 2\ndata: ${json('line one\nline two \u2028 end')}\n\nid: 3\ndata: ${json('again')}\n\n`,
@@ -79,14 +79,14 @@ describe('server-sent events over HTTP', () => {
   });
 
   it('resume from a cursor in header or query', async () => {
-    publish(said('missed'));
-    publish(said('missed too'));
+    publish(wrote('missed'));
+    publish(wrote('missed too'));
     const enough = (text: string) => /id: 3\ndata: .*\n\n/.test(text);
     const byHeader = await readStream(`${toys.url}/events`, enough, { 'Last-Event-ID': '1' });
     const byQuery = await readStream(`${toys.url}/events?lastEventId=1`, enough);
     for (const { events } of [byHeader, byQuery]) {
       const received = events.map(({ data }) => JSON.parse(data));
-      expect(received.map(({ type }) => type)).to.deep.equal(['CONNECTED', 'Said', 'Said']);
+      expect(received.map(({ type }) => type)).to.deep.equal(['CONNECTED', 'Wrote', 'Wrote']);
       expect(received[2].payload.text).to.equal('missed too');
     }
   });
@@ -164,7 +164,7 @@ describe('server-sent events over HTTP', () => {
     socket.pause();
     await streaming;
     const before = process.memoryUsage.rss();
-    for (let i = 0; i < 2000; i++) publish(said('x'.repeat(50_000)));
+    for (let i = 0; i < 2000; i++) publish(wrote('x'.repeat(50_000)));
     expect(process.memoryUsage.rss() - before).to.be.below(150 * 1024 * 1024);
     let text = '';
     const reset = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
 import { fakeClock, useFakeIntervals } from '../../../support/fake-clock.js';
-import { at, entered, head, left, record, said, type WardEvent, wardAudience } from '../../../support/toy-service.js';
+import { at, entered, head, left, record, type WardEvent, wardAudience, wrote } from '../../../support/toy-service.js';
 
 const KEY = 'person:ann';
 const BEAT_MS = 1000;
@@ -12,7 +12,7 @@ const BEAT_MS = 1000;
 const size = fc.constantFrom(10, 10, 10, 70_000);
 const ward = fc.constantFrom('w', 'w', 'w', 'v');
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ say: size, ward }) },
+  { weight: 6, arbitrary: fc.record({ write: size, ward }) },
   { weight: 2, arbitrary: fc.record({ enters: fc.constantFrom('ann', 'bob'), ward }) },
   { weight: 1, arbitrary: fc.record({ leaves: fc.constantFrom('ann', 'bob'), ward }) },
   { weight: 3, arbitrary: fc.record({ signal: fc.constantFrom(10, 10, 70_000) }) },
@@ -90,7 +90,7 @@ function world(ringSize: number) {
     take(each: typeof step extends fc.Arbitrary<infer Step> ? Step : never) {
       const last = connections.at(-1)!;
       const { client } = last;
-      if ('say' in each) publish(said('x'.repeat(each.say), each.ward));
+      if ('write' in each) publish(wrote('x'.repeat(each.write), each.ward));
       if ('enters' in each) publish(entered(each.enters, each.ward));
       if ('leaves' in each) publish(left(each.leaves, each.ward));
       if ('signal' in each) {
@@ -122,21 +122,21 @@ describe('properties of the relay for slow clients', () => {
         const wasAway = end();
         for (const [index, { after, got, signals }] of connections.entries()) {
           let done = expected.filter(({ position }) => position <= after).length;
-          let heard = 0;
+          let signaled = 0;
           const isPast = (position: bigint) => expected[done] === undefined || expected[done]!.position > position;
           for (const { json, cursor } of got) {
             if (json?.startsWith('{"type":"CONNECTED"')) expect(got[0]?.json).to.equal(json);
             else if (json?.startsWith('{"type":"RESET"'))
               while (expected[done] && expected[done]!.position <= cursor!) done++;
             else if (json?.startsWith('{"type":"Signal"')) {
-              expect(json).to.equal(signals[heard]?.json);
-              expect(isPast(signals[heard++]!.position), 'all before it has come').to.equal(true);
+              expect(json).to.equal(signals[signaled]?.json);
+              expect(isPast(signals[signaled++]!.position), 'all before it has come').to.equal(true);
             } else if (json !== undefined) expect(json).to.equal(expected[done++]?.json);
             if (cursor !== undefined) expect(isPast(cursor), 'the cursor').to.equal(true);
           }
           if (index < connections.length - 1 || wasAway) continue;
           expect(done).to.equal(expected.length);
-          expect(heard).to.equal(signals.length);
+          expect(signaled).to.equal(signals.length);
         }
       }),
       { numRuns: 60 },

@@ -21,10 +21,10 @@ import {
   head,
   left,
   record,
-  said,
   types,
   type WardEvent,
   wardAudience,
+  wrote,
 } from '../../../support/toy-service.js';
 
 type Placed = RevealedEvent<WardEvent>;
@@ -36,15 +36,15 @@ const ward = fc.constantFrom(...WARDS);
 const event: fc.Arbitrary<WardEvent> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(person, ward).map(([who, where]) => entered(who, where)) },
   { weight: 2, arbitrary: fc.tuple(person, ward).map(([who, where]) => left(who, where)) },
-  { weight: 4, arbitrary: fc.tuple(fc.string(), ward).map(([text, where]) => said(text, where)) },
+  { weight: 4, arbitrary: fc.tuple(fc.string(), ward).map(([text, where]) => wrote(text, where)) },
   { weight: 1, arbitrary: ward.map((each) => ({ type: 'Closed' as const, data: { ward: each } })) },
 );
 
-/** `window`: how far behind the end nodes leave it, in tenths of the log; `kept`: a snapshot is due. */
+/** `window`: how far behind the end nodes leave it, in tenths of the log; `snapshot`: one is due. */
 const step = fc.oneof(
   { weight: 8, arbitrary: event },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('window' as const), behind: fc.nat(10) }) },
-  { weight: 2, arbitrary: fc.constant({ type: 'kept' as const }) },
+  { weight: 2, arbitrary: fc.constant({ type: 'snapshot' as const }) },
   { weight: 1, arbitrary: fc.constant({ type: 'restart' as const }) },
 );
 
@@ -81,7 +81,7 @@ function world(snapshots: Snapshots) {
     const { state: seed, window, position } = restored;
     const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
     for (const each of log) if (each.position > window.from) relay.publish(each);
-    const keep = createSnapshotWriter({
+    const writeSnapshot = createSnapshotWriter({
       service: 'wards',
       form: wardAudience.snapshot!,
       cursors: undefined,
@@ -94,7 +94,7 @@ function world(snapshots: Snapshots) {
         position: maxPosition(relay.position(), position),
       }),
     });
-    return { relay, window, keep };
+    return { relay, window, writeSnapshot };
   }
 
   return {
@@ -124,21 +124,21 @@ describe('a relay that starts in the middle of the log', () => {
           if (each.type === 'window') {
             const from = (end() * BigInt(10 - each.behind)) / 10n;
             state.window = { horizon: from, from };
-          } else if (each.type === 'kept') await node.keep();
+          } else if (each.type === 'snapshot') await node.writeSnapshot();
           else if (each.type === 'restart') node = await start();
           else node.relay.publish(append(each));
         }
         node = await start();
         expect(node.relay.state()).to.deep.equal(ever.state());
-        const told = PEOPLE.map((who) => {
+        const streams = PEOPLE.map((who) => {
           const [back, steady] = [record(), record()];
           node.relay.connect({ ...connectAs(who), after: BigInt(after) }, back);
           ever.connect({ ...connectAs(who), after: BigInt(after) }, steady);
           return { back, steady };
         });
-        const next = append(said('after the restart'));
+        const next = append(wrote('after the restart'));
         node.relay.publish(next);
-        for (const { back, steady } of told) {
+        for (const { back, steady } of streams) {
           if (after < node.window.horizon) expect(types(back)[0]).to.equal('RESET');
           else expect(back.sent).to.deep.equal(steady.sent);
         }
@@ -149,25 +149,25 @@ describe('a relay that starts in the middle of the log', () => {
   });
 
   it('reads only the part of the log since its snapshot, and nothing if there is none', async () => {
-    const { snapshots, state: kept } = snapshotsInMemory();
+    const { snapshots, state: stored } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     let node = await start();
     const write = (what: WardEvent) => node.relay.publish(append(what));
     const restart = async () => {
       state.read = [];
       state.window = { horizon: end(), from: end() };
-      await node.keep();
+      await node.writeSnapshot();
       node = await start();
       return state.read;
     };
-    for (const each of [entered('ann'), said('1'), left('ann'), entered('bob')]) write(each);
+    for (const each of [entered('ann'), wrote('1'), left('ann'), entered('bob')]) write(each);
     expect(await restart(), 'no snapshot before').to.deep.equal([]);
-    expect(kept.written).to.equal(1);
-    await node.keep();
-    expect(kept.written, 'by the next node').to.equal(2);
-    for (const each of [said('2'), said('3')]) write(each);
+    expect(stored.written).to.equal(1);
+    await node.writeSnapshot();
+    expect(stored.written, 'by the next node').to.equal(2);
+    for (const each of [wrote('2'), wrote('3')]) write(each);
     expect(await restart()).to.deep.equal([]);
-    expect(kept, 'not whole where nobody came or went').to.include({ written: 2, extended: 1 });
+    expect(stored, 'not whole where nobody came or went').to.include({ written: 2, extended: 1 });
     write(entered('cy'));
     const last = end();
     state.window = { horizon: last, from: last };
@@ -178,45 +178,45 @@ describe('a relay that starts in the middle of the log', () => {
   });
 
   it('reports whether it has written a whole snapshot, and writes nothing if nothing changed', async () => {
-    const { snapshots, state: kept } = snapshotsInMemory();
+    const { snapshots, state: stored } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
-    const { relay, keep } = await start();
+    const { relay, writeSnapshot } = await start();
     const write = (what: WardEvent) => {
       relay.publish(append(what));
       state.window = { horizon: end(), from: end() };
     };
     write(entered('ann'));
-    expect(await keep()).to.equal(true);
-    expect(await keep()).to.equal(false);
-    expect(kept).to.include({ written: 1, extended: 0 });
-    write(said('1'));
-    expect([await keep(), await keep()]).to.deep.equal([false, false]);
-    expect(kept).to.include({ written: 1, extended: 1 });
+    expect(await writeSnapshot()).to.equal(true);
+    expect(await writeSnapshot()).to.equal(false);
+    expect(stored).to.include({ written: 1, extended: 0 });
+    write(wrote('1'));
+    expect([await writeSnapshot(), await writeSnapshot()]).to.deep.equal([false, false]);
+    expect(stored).to.include({ written: 1, extended: 1 });
     write(left('ann'));
-    expect(await keep()).to.equal(true);
+    expect(await writeSnapshot()).to.equal(true);
   });
 
   it('stores the state at the start of its window, not the current one', async () => {
-    const { snapshots, kept } = snapshotsInMemory();
+    const { snapshots, stored } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     const node = await start();
     node.relay.publish(append(entered('ann')));
     const position = end();
-    await node.keep();
-    expect([...kept]).to.deep.equal([]);
-    for (const each of [entered('bob'), said('1')]) node.relay.publish(append(each));
+    await node.writeSnapshot();
+    expect([...stored]).to.deep.equal([]);
+    for (const each of [entered('bob'), wrote('1')]) node.relay.publish(append(each));
     state.window = { horizon: position, from: position };
-    await node.keep();
-    expect(kept.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
+    await node.writeSnapshot();
+    expect(stored.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
   });
 
   it('starts at its snapshot if another node left the window further back', async () => {
     const { snapshots } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     let node = await start();
-    for (const each of [entered('ann'), said('1'), left('ann')]) node.relay.publish(append(each));
+    for (const each of [entered('ann'), wrote('1'), left('ann')]) node.relay.publish(append(each));
     state.window = { horizon: end(), from: end() };
-    await node.keep();
+    await node.writeSnapshot();
     state.window = { horizon: 10n, from: 10n };
     node = await start();
     expect(node.window).to.deep.equal({ horizon: end(), from: end() });
@@ -227,10 +227,10 @@ describe('a relay that starts in the middle of the log', () => {
     const { snapshots } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     append(entered('ann'));
-    const last = append(said('1')).position;
+    const last = append(wrote('1')).position;
     const others = end() + 30n;
     state.window = { horizon: 0n, from: others };
-    await (await start()).keep();
+    await (await start()).writeSnapshot();
     for (const left of [0n, 10n, last]) {
       state.window = { horizon: left, from: left };
       const window = createResumeWindow((await start()).window);
@@ -242,18 +242,18 @@ describe('a relay that starts in the middle of the log', () => {
   });
 
   it('refolds snapshots of another format', async () => {
-    const { snapshots, kept } = snapshotsInMemory();
+    const { snapshots, stored } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
     const node = await start();
     node.relay.publish(append(entered('ann')));
     state.window = { horizon: end(), from: end() };
-    kept.set('wards', { version: 0, position: end(), until: end(), parts: [['other', ['form']]] });
+    stored.set('wards', { version: 0, position: end(), until: end(), parts: [['other', ['form']]] });
     expect((await start()).relay.state()).to.deep.equal({ w: ['ann'] });
   });
 
   it('writes restored state at once, however far the log has advanced', async () => {
-    const { snapshots, kept } = snapshotsInMemory();
-    const keep = createSnapshotWriter<number>({
+    const { snapshots, stored } = snapshotsInMemory();
+    const writeSnapshot = createSnapshotWriter<number>({
       service: 'wards',
       form: { version: 1, parts: (state) => [state], from: () => 0 },
       cursors: undefined,
@@ -263,36 +263,36 @@ describe('a relay that starts in the middle of the log', () => {
       windows: { read: async () => ({ horizon: 5n, from: 5n }) },
       currentState: () => ({ state: 9, position: 9n }),
     });
-    expect([await keep(), await keep()]).to.deep.equal([true, false]);
-    expect(kept.get('wards')).to.include({ position: 5n }).and.to.have.deep.property('parts', [5]);
+    expect([await writeSnapshot(), await writeSnapshot()]).to.deep.equal([true, false]);
+    expect(stored.get('wards')).to.include({ position: 5n }).and.to.have.deep.property('parts', [5]);
   });
 
   it('writes snapshots for few streams if they have enough events', async () => {
-    const { snapshots, kept } = snapshotsInMemory();
+    const { snapshots, stored } = snapshotsInMemory();
     const cursors = (events: number) => ({
       one: { revision: events - 1, position: BigInt(events), commands: PersistentMap.empty<never>() },
     });
     const parts = 4000;
     let events = 999;
-    const keeper = () =>
+    const createWriter = () =>
       createSnapshotWriter<number>({
         service: 'wards',
         form: { version: 1, parts: () => Array.from({ length: parts }, () => 0), from: () => 0 },
         cursors,
-        size: kept.get('wards') && { events: Number(kept.get('wards')!.position), parts },
+        size: stored.get('wards') && { events: Number(stored.get('wards')!.position), parts },
         initial: undefined,
         snapshots,
         windows: { read: async () => ({ horizon: 9999n, from: 9999n }) },
         currentState: () => ({ state: events, position: BigInt(events) }),
       });
-    let keep = keeper();
+    let writeSnapshot = createWriter();
     const after = async (now: number) => {
       events = now;
-      return keep();
+      return writeSnapshot();
     };
     expect([await after(999), await after(1000)]).to.deep.equal([false, true]);
     expect([await after(2999), await after(3000)], 'a thousand, and one for four parts').to.deep.equal([false, true]);
-    keep = keeper();
+    writeSnapshot = createWriter();
     expect([await after(4999), await after(5000)], 'by the next node').to.deep.equal([false, true]);
   });
 });

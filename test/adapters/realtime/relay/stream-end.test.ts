@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import type { Audience } from '../../../../application/subscription/audience.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
-import { at, head, record, said, types } from '../../../support/toy-service.js';
+import { at, head, record, types, wrote } from '../../../support/toy-service.js';
 
 type Thing =
   | DomainEvent<'Note', { to: readonly string[]; about?: string; also?: string }>
@@ -39,7 +39,7 @@ describe('an event of the relay', () => {
   let position: number;
   const begin = () => createRelay({ audience, head });
   const publish = (...events: readonly Thing[]) => {
-    for (const event of events) relay.publish({ ...at(++position, said('')), ...event } as never);
+    for (const event of events) relay.publish({ ...at(++position, wrote('')), ...event } as never);
   };
   beforeEach(() => {
     relay = begin();
@@ -96,12 +96,12 @@ describe('an event of the relay', () => {
 
   it('that is redelivered is not buffered twice, and one without frames advances the position', () => {
     publish({ type: 'Note', data: { to: ['room'] } });
-    const kept = relay.bufferedBytes();
+    const bytesBefore = relay.bufferedBytes();
     position = 0;
     publish({ type: 'Note', data: { to: ['room'] } });
-    expect(relay.bufferedBytes()).to.equal(kept);
+    expect(relay.bufferedBytes()).to.equal(bytesBefore);
     publish({ type: 'Nothing', data: {} });
-    expect([relay.bufferedBytes(), relay.position()]).to.deep.equal([kept, 2n]);
+    expect([relay.bufferedBytes(), relay.position()]).to.deep.equal([bytesBefore, 2n]);
     const client = record();
     relay.connect({ keys: ['room'] }, client);
     expect(client.cursor()).to.equal(2n);

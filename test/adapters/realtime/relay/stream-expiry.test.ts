@@ -1,4 +1,4 @@
-/** Streams whose authority expires, with expiry times that change. */
+/** Streams end when their authority expires; expiry times may change. */
 import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';

@@ -8,7 +8,7 @@ const PER_SECOND = 10;
 describe('the message rate of a client', () => {
   let time: ReturnType<typeof fakeClock>;
   let rate: ReturnType<typeof createRate>;
-  const say = (count: number) => Array.from({ length: count }, () => rate.next());
+  const take = (count: number) => Array.from({ length: count }, () => rate.next());
   /** How many messages pass before the first refusal, and which refusal it is. */
   function passing() {
     for (let count = 0; ; count++) {
@@ -28,7 +28,7 @@ describe('the message rate of a client', () => {
     expect(passing()).to.deep.equal([PER_SECOND, 'again']);
     time.pass(5000);
     expect(passing()).to.deep.equal([PER_SECOND, 'first']);
-    expect(say(PER_SECOND).slice(-2)).to.deep.equal(['first', 'again']);
+    expect(take(PER_SECOND).slice(-2)).to.deep.equal(['first', 'again']);
   });
 
   it('spreads messages that arrived while nothing was answered over that time, up to ten seconds', () => {

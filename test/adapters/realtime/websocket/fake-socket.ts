@@ -39,7 +39,7 @@ export class Line extends EventEmitter {
 /** Runs a session over a fake socket; `said` is what the service does with a message. */
 export function converseOver(
   line: Line,
-  said: (message: Message) => Promise<void> | void,
+  onMessage: (message: Message) => Promise<void> | void,
   more: Partial<SessionOptions> = {},
 ) {
   const misunderstood: MessageError[] = [];
@@ -56,7 +56,7 @@ export function converseOver(
   const begin = (close: (code: number) => void) => {
     state.close = close;
     return {
-      onMessage: said,
+      onMessage,
       misunderstood: (why: MessageError) => void misunderstood.push(why),
       onClose: () => void state.left++,
     };

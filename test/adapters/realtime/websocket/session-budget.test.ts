@@ -13,29 +13,29 @@ describe('unanswered messages of a WebSocket session', () => {
   afterEach(() => talk.close());
 
   it('count their bytes toward the budget of the network, few per session', async () => {
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
     const bodies = createBudget('bodies', 4 * MiB);
-    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => gate });
     const talker = await talk.open();
     for (let index = 0; index < 20; index++) talker.say('x'.repeat(200_000), { to: 'nobody' });
     // One is being answered, and the first one waits.
     await eventually(() => expect(bodies.used()).to.be.within(400_000, 600_000));
-    go();
-    await eventually(() => expect(talk.said).to.have.length(20));
+    openGate();
+    await eventually(() => expect(talk.received).to.have.length(20));
     await eventually(() => expect(bodies.used()).to.equal(0));
     expect(talker.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
   it('are released when their sender has left', async () => {
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
     const bodies = createBudget('bodies', MiB);
-    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => gate });
     const talker = await talk.open();
     for (let index = 0; index < 10; index++) talker.say('x'.repeat(1000), { to: 'nobody' });
     await eventually(() => expect(bodies.used()).to.be.greaterThan(10_000));
@@ -43,9 +43,9 @@ describe('unanswered messages of a WebSocket session', () => {
     await eventually(() => expect(talk.left).to.have.length(1));
     // One is still being answered.
     expect(bodies.used()).to.be.within(1000, 2000);
-    go();
+    openGate();
     await eventually(() => expect(bodies.used()).to.equal(0));
-    expect(talk.said).to.have.length(1);
+    expect(talk.received).to.have.length(1);
   });
 
   it('are refused when there is no budget, and the session continues', async () => {
@@ -58,7 +58,7 @@ describe('unanswered messages of a WebSocket session', () => {
     await eventually(() => expect(talk.misunderstood).to.deep.equal([{ why: 'too-many' }]));
     other.release();
     talker.say('but for this');
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     await eventually(() => expect(bodies.used()).to.equal(0));
   });
 
@@ -74,9 +74,9 @@ describe('unanswered messages of a WebSocket session', () => {
     third!.socket.send(half, { fin: false });
     expect((await third!.closed).code).to.equal(1013);
     honest!.say('is heard');
-    await eventually(() => expect(honest!.heard).to.have.length(1));
+    await eventually(() => expect(honest!.received).to.have.length(1));
     first!.socket.send('"}', { fin: true });
-    await eventually(() => expect(first!.heard).to.have.length(1));
+    await eventually(() => expect(first!.received).to.have.length(1));
     second!.socket.terminate();
     await eventually(() => expect(bodies.used()).to.equal(0));
   });

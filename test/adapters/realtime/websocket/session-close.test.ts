@@ -16,7 +16,7 @@ describe('messages before a WebSocket closes', () => {
     for (const each of ['one', 'two', 'three', 'four']) ann!.say(each);
     ann!.socket.close();
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
-    expect(talk.said.map(({ text }) => text)).to.deep.equal(['one', 'two', 'three', 'four']);
+    expect(talk.received.map(({ text }) => text)).to.deep.equal(['one', 'two', 'three', 'four']);
     talk.speakers[1]!.close(4003);
     talk.speakers[2]!.close(4003);
     for (const each of [bob!, eve!]) {
@@ -24,7 +24,7 @@ describe('messages before a WebSocket closes', () => {
       expect((await each.closed).code).to.equal(4003);
     }
     await eventually(() => expect(talk.left).to.have.length(3));
-    expect(talk.said).to.have.length(4);
+    expect(talk.received).to.have.length(4);
   });
 
   it("precede the close code: the client's own, or the one the server sent", async () => {
@@ -56,24 +56,24 @@ describe('messages before a WebSocket closes', () => {
 
   it('delay the departure by at most two seconds', async () => {
     const time = fakeClock();
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
-    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => going });
+    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => gate });
     const talker = await talk.open();
     for (const each of ['one', 'two', 'three']) talker.say(each);
     talker.socket.close();
     await talker.closed;
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     await eventually(() => time.isDue(2000));
     time.pass(1999);
     expect(talk.left).to.deep.equal([]);
     time.pass(1);
     expect(talk.left).to.have.length(1);
-    go();
+    openGate();
     const other = await talk.open();
     other.say('after that');
-    await eventually(() => expect(talk.said.map(({ text }) => text)).to.deep.equal(['one', 'after that']));
+    await eventually(() => expect(talk.received.map(({ text }) => text)).to.deep.equal(['one', 'after that']));
   });
 });

@@ -42,16 +42,16 @@ describe('a WebSocket session', () => {
   });
 
   it('stays open while its client is not read, and as long afterwards as after a message', async () => {
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
-    converseOver(line, () => going, timed());
+    converseOver(line, () => gate, timed());
     for (let count = 0; count < 20; count++) line.say('x');
     expect(line.isPaused).to.equal(true);
     time.pass(120_000);
     expect([line.closed, line.pings]).to.deep.equal([undefined, 24]);
-    go();
+    openGate();
     while (line.isPaused) await turn();
     time.pass(59_999);
     expect(line.closed).to.equal(undefined);
@@ -79,9 +79,9 @@ describe('a WebSocket session', () => {
   it('takes a slot for each message and releases it whatever the outcome', async () => {
     const places = createBudget('places', 1);
     const place = places.reserve();
-    for (const said of [() => {}, async () => {}]) {
+    for (const onMessage of [() => {}, async () => {}]) {
       const each = new Line();
-      const { misunderstood } = converseOver(each, said, { place });
+      const { misunderstood } = converseOver(each, onMessage, { place });
       for (let count = 0; count < 3; count++) {
         each.say('again');
         await turn();
@@ -90,14 +90,14 @@ describe('a WebSocket session', () => {
       expect(places.used()).to.equal(0);
       each.emit('close', 1000);
     }
-    for (const said of [
+    for (const onMessage of [
       () => {
         throw new Error('at once');
       },
       () => Promise.reject(new Error('later')),
     ]) {
       const each = new Line();
-      converseOver(each, said, { place });
+      converseOver(each, onMessage, { place });
       each.say('fails');
       await turn();
       expect([each.closed, places.used()]).to.deep.equal([1011, 0]);
@@ -118,20 +118,20 @@ describe('a WebSocket session', () => {
   });
 
   it('ends as soon as all answers are complete if the client left before', async () => {
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
-    const said: unknown[] = [];
+    const received: unknown[] = [];
     const state = converseOver(line, (message) => {
-      said.push(message.text);
-      return going;
+      received.push(message.text);
+      return gate;
     });
     for (const text of ['one', 'two', 'three']) line.say(text);
     line.emit('close', 1000);
     expect(state.left).to.equal(0);
-    go();
-    while (said.length < 3) await turn();
+    openGate();
+    while (received.length < 3) await turn();
     await turn();
     expect(state.left).to.equal(1);
   });

@@ -23,9 +23,9 @@ describe('traffic of many WebSockets', () => {
         logger: silentLogger,
         after: () => () => {},
       };
-      const said = ({ text }: Message) => void answered.push(`${who}${text}`);
+      const onMessage = ({ text }: Message) => void answered.push(`${who}${text}`);
       const misunderstood = ({ why }: MessageError) => void answered.push(`${who} ${why}`);
-      const begin = () => ({ onMessage: said, misunderstood, onClose() {} });
+      const begin = () => ({ onMessage, misunderstood, onClose() {} });
       runSession(line as unknown as WebSocket, new PassThrough(), begin, options);
       return line;
     });

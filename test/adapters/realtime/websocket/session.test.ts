@@ -17,9 +17,9 @@ describe('a conversation over a WebSocket', () => {
     const [ann, bob, eve] = await Promise.all([talk.open('a'), talk.open('a'), talk.open('b')]);
     const texts = Array.from({ length: 200 }, (_, index) => `number ${index}`);
     for (const each of texts) ann!.say(each);
-    await eventually(() => expect(bob!.heard.map(({ text }) => text)).to.deep.equal(texts));
-    await eventually(() => expect(ann!.heard).to.deep.equal(bob!.heard));
-    expect(eve!.heard).to.deep.equal([]);
+    await eventually(() => expect(bob!.received.map(({ text }) => text)).to.deep.equal(texts));
+    await eventually(() => expect(ann!.received).to.deep.equal(bob!.received));
+    expect(eve!.received).to.deep.equal([]);
   });
 
   it('continues after an invalid message and answers the reason', async () => {
@@ -33,8 +33,8 @@ describe('a conversation over a WebSocket', () => {
     socket.send('{"type":"say","text":7}');
     socket.send('{"type":"say","text":""}');
     talker.say('understood', { more: 'is passed over' });
-    await eventually(() => expect(talk.said).to.have.length(1));
-    expect(talk.said[0]).to.deep.equal({ type: 'say', text: 'understood' });
+    await eventually(() => expect(talk.received).to.have.length(1));
+    expect(talk.received[0]).to.deep.equal({ type: 'say', text: 'understood' });
     expect(talk.misunderstood.map(({ why }) => why)).to.deep.equal([
       ...Array(8).fill('unreadable'),
       ...Array(3).fill('unknown-type'),
@@ -53,12 +53,12 @@ describe('a conversation over a WebSocket', () => {
     const [fits, larger, broken] = await Promise.all([talk.open(), talk.open(), talk.open()]);
     const around = JSON.stringify({ type: 'say', text: '' }).length;
     fits!.say('x'.repeat(1024 * 1024 - around));
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     larger!.say('x'.repeat(1024 * 1024 - around + 1));
     expect((await larger!.closed).code).to.equal(1009);
     broken!.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
     expect((await broken!.closed).code).to.equal(1007);
-    expect(talk.said).to.have.length(1);
+    expect(talk.received).to.have.length(1);
     expect(fits!.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
@@ -68,19 +68,19 @@ describe('a conversation over a WebSocket', () => {
     socket.send('{"type":"say",', { fin: false });
     socket.ping();
     socket.send('"text":"in pieces"}', { fin: true });
-    await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'in pieces' }]));
+    await eventually(() => expect(talk.received).to.deep.equal([{ type: 'say', text: 'in pieces' }]));
   });
 
   it('handles messages one after another, with backpressure', async () => {
-    let go = () => {};
+    let openGate = () => {};
     let under = 0;
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
     talk = await serveTalk({
       async meanwhile() {
         expect(++under).to.equal(1);
-        await going;
+        await gate;
         under--;
       },
     });
@@ -88,15 +88,15 @@ describe('a conversation over a WebSocket', () => {
     const large = 'x'.repeat(500_000);
     const count = 200;
     for (let index = 0; index < count; index++) talker!.say(`${index} ${large}`, { to: 'nobody' });
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     // What the network does not buffer stays with the sender.
     await eventually(() => expect(talker!.socket.bufferedAmount).to.be.greaterThan(50_000_000));
     other!.socket.send('nobody else waits');
     await eventually(() => expect(talk.misunderstood).to.have.length(1));
-    expect(talk.said).to.have.length(1);
-    go();
-    await eventually(() => expect(talk.said).to.have.length(count));
-    expect(talk.said.map(({ text }) => String(text).split(' ')[0])).to.deep.equal(
+    expect(talk.received).to.have.length(1);
+    openGate();
+    await eventually(() => expect(talk.received).to.have.length(count));
+    expect(talk.received.map(({ text }) => String(text).split(' ')[0])).to.deep.equal(
       Array.from({ length: count }, (_, each) => String(each)),
     );
   });
@@ -113,7 +113,7 @@ describe('a conversation over a WebSocket', () => {
       const say = (count: number) => {
         for (let index = 0; index < count; index++) talker.say('again');
       };
-      const [taken, refused] = [() => talk.said.length, () => talk.misunderstood.length];
+      const [taken, refused] = [() => talk.received.length, () => talk.misunderstood.length];
       say(PER_SECOND + 1);
       await eventually(() => expect([taken(), refused()]).to.deep.equal([PER_SECOND, 1]));
       expect(talk.misunderstood[0]).to.deep.equal({ why: 'too-many' });
@@ -135,7 +135,7 @@ describe('a conversation over a WebSocket', () => {
       const talker = await talk.open();
       for (let index = 0; index <= 2 * PER_SECOND; index++) talker.say('again');
       expect((await talker.closed).code).to.equal(1008);
-      expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([PER_SECOND, PER_SECOND]);
+      expect([talk.received.length, talk.misunderstood.length]).to.deep.equal([PER_SECOND, PER_SECOND]);
     });
 
     it('sends pings every 25 s and closes after 60 s of silence', async () => {
@@ -158,58 +158,58 @@ describe('a conversation over a WebSocket', () => {
 
   it('spreads messages that waited for an answer over that time', async () => {
     const time = fakeClock();
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
-    talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND, meanwhile: () => going });
+    talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND, meanwhile: () => gate });
     const talker = await talk.open();
     for (let index = 0; index < 3 * PER_SECOND + 2; index++) talker.say('honest');
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     time.pass(2000);
-    go();
+    openGate();
     // The first one belongs to the second before.
     await eventually(() =>
-      expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([3 * PER_SECOND + 1, 1]),
+      expect([talk.received.length, talk.misunderstood.length]).to.deep.equal([3 * PER_SECOND + 1, 1]),
     );
   });
 
   it('ends within seconds when the client left while not being read', async () => {
     const time = fakeClock();
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
-    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => going });
+    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => gate });
     const talker = await talk.open('gone');
     for (let index = 0; index < 40; index++) talker.say('x'.repeat(500_000), { to: 'nobody' });
-    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(talk.received).to.have.length(1));
     talker.socket.terminate();
     let seconds = 0;
     await eventually(() => {
       if (seconds++ < 20) time.pass(1000);
       return talk.left.includes('gone');
     });
-    go();
+    openGate();
   });
 
   it('leaves the same budget for pending requests as HTTP', async () => {
-    let go = () => {};
-    const going = new Promise<void>((resolve) => {
-      go = resolve;
+    let openGate = () => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
     });
     const requests = createBudget('requests', 3);
-    talk = await serveTalk({ budgets: { ...createBudgets(), requests }, meanwhile: () => going });
+    talk = await serveTalk({ budgets: { ...createBudgets(), requests }, meanwhile: () => gate });
     const talkers = [await talk.open(), await talk.open(), await talk.open()];
     for (const [index, each] of talkers.entries()) {
       each.say('mine');
-      await eventually(() => expect(talk.said.length + talk.misunderstood.length).to.equal(index + 1));
+      await eventually(() => expect(talk.received.length + talk.misunderstood.length).to.equal(index + 1));
     }
-    expect([talk.said.length, talk.misunderstood]).to.deep.equal([2, [{ why: 'too-many' }]]);
-    go();
+    expect([talk.received.length, talk.misunderstood]).to.deep.equal([2, [{ why: 'too-many' }]]);
+    openGate();
     await eventually(() => expect(requests.used()).to.equal(0));
     talkers[2]!.say('now');
-    await eventually(() => expect(talk.said).to.have.length(3));
+    await eventually(() => expect(talk.received).to.have.length(3));
   });
 
   it('closes as the service says, after everything is delivered', async () => {
@@ -218,7 +218,7 @@ describe('a conversation over a WebSocket', () => {
     for (let index = 0; index < 50; index++) talk.speakers[0]!.sink.send({ json: `{"type":"said","text":"${index}"}` });
     talk.speakers[0]!.close(4003, 'Kicked');
     expect(await talker.closed).to.deep.equal({ code: 4003, reason: 'Kicked' });
-    expect(talker.heard).to.have.length(50);
+    expect(talker.received).to.have.length(50);
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
   });
 
@@ -235,7 +235,7 @@ describe('a conversation over a WebSocket', () => {
     expect((await first!.closed).code).to.equal(1011);
     expect((await second!.closed).code).to.equal(1011);
     third!.say('goes on');
-    await eventually(() => expect(third!.heard).to.have.length(1));
+    await eventually(() => expect(third!.received).to.have.length(1));
     const failures = talk.lines.filter(({ message }) => message === 'WebSocket session failed');
     expect(failures.map(({ fields }) => String(fields.err))).to.have.members(['Error: at once', 'Error: later']);
   });
@@ -258,9 +258,9 @@ describe('a conversation over a WebSocket', () => {
     const talker = await talk.open();
     talker.socket.pause();
     // Far more than the network buffers.
-    for (let said = 0; said < 500; said++) talker.say('again', { to: 'nobody' });
+    for (let received = 0; received < 500; received++) talker.say('again', { to: 'nobody' });
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
-    expect(talk.said.length).to.be.lessThan(500);
+    expect(talk.received.length).to.be.lessThan(500);
     talker.socket.resume();
     expect((await talker.closed).code).to.equal(1006);
   });
@@ -270,9 +270,9 @@ describe('a conversation over a WebSocket', () => {
     const [slow, other] = await Promise.all([talk.open(), talk.open()]);
     slow!.socket.pause();
     const text = 'x'.repeat(100_000);
-    for (let said = 1; !talk.left.length && said < 1000; said++) {
+    for (let received = 1; !talk.left.length && received < 1000; received++) {
       other!.say(text);
-      await eventually(() => expect(other!.heard).to.have.length(said));
+      await eventually(() => expect(other!.received).to.have.length(received));
     }
     expect(talk.left).to.deep.equal(['a']);
     expect(other!.socket.readyState).to.equal(WebSocket.OPEN);

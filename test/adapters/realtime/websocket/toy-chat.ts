@@ -21,13 +21,13 @@ const clientMessages = {
   leave: { type: 'object', properties: {} },
 } as const;
 const serverMessages = {
-  said: { type: 'object', properties: { text: { type: 'string' } } },
+  received: { type: 'object', properties: { text: { type: 'string' } } },
   sorry: { type: 'object', properties: { why: { type: 'string' } } },
 };
 
 export interface Talk extends Toys {
   /** Messages the service received, in order. */
-  readonly said: readonly Message[];
+  readonly received: readonly Message[];
   readonly misunderstood: readonly MessageError[];
   readonly left: readonly string[];
   /** Close codes of departed clients. */
@@ -53,7 +53,7 @@ export async function serveTalk({
   policy,
   ...options
 }: TalkOptions = {}): Promise<Talk> {
-  const said: Message[] = [];
+  const received: Message[] = [];
   const misunderstood: MessageError[] = [];
   const left: string[] = [];
   const codes: number[] = [];
@@ -76,11 +76,11 @@ export async function serveTalk({
         relay.connect({ keys: [room] }, speaker.sink);
         return {
           onMessage(message: MessageOf<typeof clientMessages>) {
-            said.push(message);
+            received.push(message);
             const done = meanwhile(message);
             const to = 'to' in message ? message.to : undefined;
-            const tell = () => void relay.sendEphemeral([to ?? room], frame({ ...message, type: 'said' }));
-            return done ? done.then(tell) : tell();
+            const broadcast = () => void relay.sendEphemeral([to ?? room], frame({ ...message, type: 'said' }));
+            return done ? done.then(broadcast) : broadcast();
           },
           misunderstood(why) {
             misunderstood.push(why);
@@ -111,7 +111,7 @@ export async function serveTalk({
   const toys = await serveToys([talk, plain, post], policy, options);
   return {
     ...toys,
-    said,
+    received,
     misunderstood,
     left,
     codes,
@@ -131,19 +131,19 @@ export async function serveTalk({
 export interface Talker {
   readonly socket: WebSocket;
   /** Messages the client received, in order. */
-  readonly heard: readonly Message[];
+  readonly received: readonly Message[];
   say(text: string, more?: object): void;
   /** The code and reason of the close. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
 export function talkerOf(socket: WebSocket): Talker {
-  const heard: Message[] = [];
-  socket.on('message', (data) => heard.push(JSON.parse(String(data))));
+  const received: Message[] = [];
+  socket.on('message', (data) => received.push(JSON.parse(String(data))));
   socket.on('error', () => {});
   return {
     socket,
-    heard,
+    received,
     say: (text, more) => socket.send(JSON.stringify({ type: 'say', text, ...more })),
     closed: new Promise((resolve) => {
       socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }));

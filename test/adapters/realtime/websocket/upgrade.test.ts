@@ -31,7 +31,7 @@ describe('a WebSocket upgrade', () => {
     socket.write(`${lines.join('\r\n')}\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
     return text(socket);
   }
-  const asked = (headers: object, path = '/talk/a', method = 'GET', body = '') =>
+  const requestWith = (headers: object, path = '/talk/a', method = 'GET', body = '') =>
     raw([`${method} ${path} HTTP/1.1`], headers, body);
   const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
@@ -39,13 +39,13 @@ describe('a WebSocket upgrade', () => {
     talk = await serveTalk();
     const talker = await talk.open('a?version=2');
     talker.say('hello');
-    await eventually(() => expect(talker.heard).to.deep.equal([{ type: 'said', text: 'hello' }]));
+    await eventually(() => expect(talker.received).to.deep.equal([{ type: 'said', text: 'hello' }]));
     await eventually(() => talk.lines.some(({ fields }) => fields.status === 101));
   });
 
   it('is refused with an ordinary answer (status, headers, body), and the connection ends', async () => {
     talk = await serveTalk();
-    const answer = await asked({ ...HANDSHAKE, 'X-Stranger': '1', 'X-Request-Id': 'mine' });
+    const answer = await requestWith({ ...HANDSHAKE, 'X-Stranger': '1', 'X-Request-Id': 'mine' });
     expect(statusOf(answer)).to.equal(401);
     expect(answer)
       .to.match(/^X-Request-Id: mine\r$/m)
@@ -60,10 +60,10 @@ describe('a WebSocket upgrade', () => {
   it("passes the service's guard, and fails for unknown paths and other methods like every request", async () => {
     const guard: Guard = ({ headers }) => (headers.host?.startsWith('127.') ? undefined : problem(403, 'Not you'));
     talk = await serveTalk({ policy: { guard } });
-    expect(statusOf(await asked({ ...HANDSHAKE, Host: 'evil.example' }))).to.equal(403);
-    expect(statusOf(await asked(HANDSHAKE, '/elsewhere'))).to.equal(404);
-    expect(statusOf(await asked(HANDSHAKE, '/talk/a', 'PUT'))).to.equal(405);
-    expect(statusOf(await asked({ ...HANDSHAKE, 'X-Request-Id': 'a'.repeat(300) }, '/talk/a%ZZ'))).to.equal(404);
+    expect(statusOf(await requestWith({ ...HANDSHAKE, Host: 'evil.example' }))).to.equal(403);
+    expect(statusOf(await requestWith(HANDSHAKE, '/elsewhere'))).to.equal(404);
+    expect(statusOf(await requestWith(HANDSHAKE, '/talk/a', 'PUT'))).to.equal(405);
+    expect(statusOf(await requestWith({ ...HANDSHAKE, 'X-Request-Id': 'a'.repeat(300) }, '/talk/a%ZZ'))).to.equal(404);
   });
 
   it('is required where the route needs one, and must be valid', async () => {
@@ -72,13 +72,13 @@ describe('a WebSocket upgrade', () => {
     expect([none.status, none.json.error]).to.deep.equal([426, 'This route is a WebSocket; send an upgrade request']);
     expect(none.headers.get('sec-websocket-version')).to.equal('13');
     expect(none.headers.get('connection')).to.equal('Upgrade');
-    expect(await asked({ Connection: 'close' })).to.match(/^Connection: close, Upgrade\r$/m);
+    expect(await requestWith({ Connection: 'close' })).to.match(/^Connection: close, Upgrade\r$/m);
     for (const [status, change] of [
       [426, { 'Sec-WebSocket-Version': '8' }],
       [400, { 'Sec-WebSocket-Key': 'short' }],
       [400, { 'Content-Length': '3' }],
     ] as const)
-      expect(statusOf(await asked({ ...HANDSHAKE, ...change })), JSON.stringify(change)).to.equal(status);
+      expect(statusOf(await requestWith({ ...HANDSHAKE, ...change })), JSON.stringify(change)).to.equal(status);
     expect(talk.speakers).to.have.length(0);
   });
 
@@ -92,25 +92,25 @@ describe('a WebSocket upgrade', () => {
   it('to another protocol is ignored: bodies arrive and the connection stays open', async () => {
     talk = await serveTalk();
     const socket = connect(talk.port, '127.0.0.1');
-    let heard = '';
+    let received = '';
     socket.on('data', (piece) => {
-      heard += piece;
+      received += piece;
     });
-    const answers = () => heard.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
+    const answers = () => received.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
     const ask = (line: string, headers: object) => {
       const all = Object.entries({ Host: `127.0.0.1:${talk.port}`, ...headers });
       socket.write(`${line} HTTP/1.1\r\n${all.map((each) => `${each.join(': ')}\r\n`).join('')}\r\n`);
     };
     ask('GET /plain', H2C);
-    await eventually(() => expect(heard).to.match(/\{"plain":true\}$/));
+    await eventually(() => expect(received).to.match(/\{"plain":true\}$/));
     ask('POST /post', { ...JSON_BODY, 'Content-Length': '13' });
     socket.write('{"said":');
     await new Promise(setImmediate);
     socket.write('"ab"}');
-    await eventually(() => expect(heard).to.match(/\{"said":"ab"\}$/));
+    await eventually(() => expect(received).to.match(/\{"said":"ab"\}$/));
     ask('POST /post', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
     socket.write('d\r\n{"said":"ä"}\r\n0\r\n\r\n');
-    await eventually(() => expect(heard).to.match(/\{"said":"ä"\}$/));
+    await eventually(() => expect(received).to.match(/\{"said":"ä"\}$/));
     // Behind a pending request, and before an ordinary one.
     ask('GET /plain', {});
     ask('POST /post', { ...JSON_BODY, 'Content-Length': '2' });
@@ -118,10 +118,10 @@ describe('a WebSocket upgrade', () => {
     ask('GET /elsewhere', H2C);
     ask('GET /talk/a', H2C);
     await eventually(() => expect(answers()).to.equal(7));
-    expect(heard.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(
+    expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(
       [200, 200, 200, 200, 200, 404, 426].map((each) => `HTTP/1.1 ${each}`),
     );
-    expect(heard).not.to.match(/^Connection: close\r$/m);
+    expect(received).not.to.match(/^Connection: close\r$/m);
     // Repeated upgrade requests on one connection leave nothing behind.
     const warnings: Error[] = [];
     const warned = (warning: Error) => void warnings.push(warning);
@@ -138,7 +138,7 @@ describe('a WebSocket upgrade', () => {
   it('must not have a body', async () => {
     talk = await serveTalk();
     const headers = { ...HANDSHAKE, 'Content-Type': 'application/json', 'Content-Length': '2' };
-    expect(statusOf(await asked(headers, '/post', 'POST', '{}'))).to.equal(501);
+    expect(statusOf(await requestWith(headers, '/post', 'POST', '{}'))).to.equal(501);
   });
 
   it('waits for answers to earlier requests on its connection', async () => {
@@ -156,7 +156,7 @@ describe('a WebSocket upgrade', () => {
     // A mask of zeros leaves the text as is.
     const framed = Buffer.concat([Buffer.from([0x81, 0x80 | message.length, 0, 0, 0, 0]), message]);
     socket.write(Buffer.concat([Buffer.from(`GET /talk/a HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`), framed]));
-    await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'at once' }]));
+    await eventually(() => expect(talk.received).to.deep.equal([{ type: 'say', text: 'at once' }]));
     socket.destroy();
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
   });
@@ -172,7 +172,7 @@ describe('a WebSocket upgrade', () => {
     }
     const talker = await talk.open();
     talker.say('still here');
-    await eventually(() => expect(talker.heard).to.have.length(1));
+    await eventually(() => expect(talker.received).to.have.length(1));
   });
 
   it('tells sockets to reconnect on shutdown', async () => {
@@ -186,7 +186,7 @@ describe('a WebSocket upgrade', () => {
   it('counts among the streams of its network until closed', async () => {
     talk = await serveTalk({ budgets: { ...createBudgets(), streams: createBudget('streams', 1) } });
     const first = await talk.open();
-    expect(statusOf(await asked(HANDSHAKE))).to.be.oneOf([429, 503]);
+    expect(statusOf(await requestWith(HANDSHAKE))).to.be.oneOf([429, 503]);
     first.socket.close();
     await first.closed;
     await eventually(async () => (await talk.open()).socket.readyState === WebSocket.OPEN);

@@ -162,11 +162,11 @@ describe('the restored audience of the chat', () => {
 
   it('is the same from a snapshot of any earlier position, even after users and channels are erased', async () => {
     const property = fc.asyncProperty(history, fc.nat(50), fc.nat(100), async (steps, when, erasing) => {
-      const { append, keep, expectSame, vault } = await begin();
+      const { append, writeSnapshot, expectSame, vault } = await begin();
       const positions: bigint[] = [];
       for (const step of steps) positions.push(await append(step));
       const index = when % positions.length;
-      await keep(positions[index]!);
+      await writeSnapshot(positions[index]!);
       for (const { event } of steps as readonly { readonly event: unknown }[] as readonly {
         readonly event: ChatEvent;
       }[]) {
@@ -180,11 +180,11 @@ describe('the restored audience of the chat', () => {
   });
 
   it('reads only the events after its snapshot, without a filter by type', async () => {
-    const { append, keep, at, read } = await begin();
+    const { append, writeSnapshot, at, read } = await begin();
     const steps = people.map((event) => ({ stream: ROSTER, event }));
     let last = 0n;
     for (const step of steps) last = await append(step);
-    await keep(last);
+    await writeSnapshot(last);
     const position = await append({ stream: CHANNELS, event: visibility[0]! });
     const { state } = await at(position);
     expect(state.channels.channels.size).to.equal(1);
@@ -194,13 +194,13 @@ describe('the restored audience of the chat', () => {
   });
 
   it('stores no personal data in its snapshot and does not restore erased users', async () => {
-    const { append, keep, at, kept, vault } = await begin();
+    const { append, writeSnapshot, at, stored, vault } = await begin();
     let last = 0n;
     for (const event of [admin(ADA), added('cy', { userName: 'Cleopatra' })])
       last = await append({ stream: ROSTER, event });
     last = await append({ stream: CHANNELS, event: visibility[0]! });
-    await keep(last);
-    const text = JSON.stringify(kept.get('chat')!.parts);
+    await writeSnapshot(last);
+    const text = JSON.stringify(stored.get('chat')!.parts);
     for (const name of ['Cleopatra', '@example.org', 'General']) expect(text).not.to.include(name);
     const named = ({ state }: { state: ChatState }) => state.roster.users.get('cy');
     expect(named(await at(last))).to.include({ userName: 'Cleopatra' });
@@ -209,12 +209,12 @@ describe('the restored audience of the chat', () => {
   });
 
   it('is read from the log, with a warning, when the snapshot is damaged or belongs to another log', async () => {
-    const { append, keep, at, kept, told, expectSame } = await begin();
+    const { append, writeSnapshot, at, stored, warnings, expectSame } = await begin();
     const positions: bigint[] = [];
     for (const event of people) positions.push(await append({ stream: ROSTER, event }));
     const last = positions.at(-1)!;
-    await keep(last);
-    const whole = kept.get('chat')!;
+    await writeSnapshot(last);
+    const whole = stored.get('chat')!;
     type Part = { is: string; secret?: string; reached?: { position: string } };
     const damages: ((part: Part) => unknown)[] = [
       (part) => ({ ...part, ...(part.secret && { secret: part.secret.replace(/^..../, 'AAAA') }) }),
@@ -223,12 +223,12 @@ describe('the restored audience of the chat', () => {
       () => null,
     ];
     for (const [index, damage] of damages.entries()) {
-      kept.set('chat', { ...whole, parts: (whole.parts as readonly Part[]).map(damage) });
+      stored.set('chat', { ...whole, parts: (whole.parts as readonly Part[]).map(damage) });
       await expectSame([last]);
-      expect(told, `damage ${index}`).to.have.lengthOf(index + 1);
+      expect(warnings, `damage ${index}`).to.have.lengthOf(index + 1);
     }
-    kept.set('chat', whole);
+    stored.set('chat', whole);
     await at(last);
-    expect(told).to.have.lengthOf(damages.length);
+    expect(warnings).to.have.lengthOf(damages.length);
   });
 });

@@ -165,8 +165,8 @@ describe('files of the chat', function () {
 
   it('are deleted after a day if the message they were attached to was never posted', async () => {
     const file = await upload();
-    const holding = { messageId: 'm'.repeat(22), channelId };
-    expect(await node.contents.attach(ada.userId, holding, attaching(file), context())).to.equal(undefined);
+    const usage = { messageId: 'm'.repeat(22), channelId };
+    expect(await node.contents.attach(ada.userId, usage, attaching(file), context())).to.equal(undefined);
     await sweep(25);
     expect(await isReadable(file)).to.equal(false);
   });

@@ -89,7 +89,7 @@ describe('the process manager of threads', function () {
     afterAppend = isCompleted(0);
     const removed = accepted(await node.replies.remove(ada, message, body.reply.id, context()));
     expect(removed.body.threadMeta).to.equal(null);
-    // Whoever reads as of this position sees the summary of the answer.
+    // A read as of this position sees the summary of the answer.
     const { position } = await node.kernel.aggregates.reload(threadAggregate, threadStream(message));
     expect(removed.position).to.equal(position);
     afterAppend = async (stream) =>

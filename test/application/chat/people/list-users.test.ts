@@ -1,4 +1,4 @@
-/** Users are listed in the order of joining, without former ones, in whatever order the state holds them. */
+/** Users are listed in the order of joining, without former ones, for any order of the state. */
 import { expect } from 'chai';
 import { listUsers } from '../../../../application/chat/people/users.js';
 import { roster, withUser } from '../../../../domain/chat/roster.js';

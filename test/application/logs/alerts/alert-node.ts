@@ -52,11 +52,11 @@ export interface AlertNode {
   readonly evaluate: () => Promise<unknown>;
   readonly reaction: Reaction<LogsEvent<'AlertRaised'>>;
   /** A request and its answer, JSON both. */
-  ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Asked>;
+  ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<AlertAnswer>;
   stop(): Promise<void>;
 }
 
-export interface Asked {
+export interface AlertAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -197,7 +197,7 @@ export function useAlerting() {
     put: (node: AlertNode, changes: unknown, headers = {}) => node.ask('PUT', '/api/alerts/config', changes, headers),
     history,
     /** The history once it is so. */
-    projectionProgress: (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
+    projectionProgress: (node: AlertNode, so: (page: AlertAnswer['body']) => boolean | undefined) =>
       eventually(async () => {
         const page = await history(node);
         return so(page) && page;

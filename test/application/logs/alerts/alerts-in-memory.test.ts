@@ -20,7 +20,7 @@ describe('in memory, alerting', () => {
     it.errors = 1000;
     await evaluate();
     expect(await types('error_threshold')).to.deep.equal([]);
-    expect([it.windows, it.asked]).to.deep.equal([[], 0]);
+    expect([it.windows, it.calls]).to.deep.equal([[], 0]);
   });
 
   it('counts errors in the window, and looks up the last record only if the no-logs rule is on', async () => {
@@ -29,14 +29,14 @@ describe('in memory, alerting', () => {
     const changed = await set({ enabled: true, webhookUrl: URL, errorThreshold: 7, windowMinutes: 2 });
     expect(changed.policy).to.include({ enabled: true, errorThreshold: 7 });
     expect(it.windows).to.deep.equal([[NOON - 2 * MINUTE, NOON]]);
-    expect(it.asked).to.equal(0);
+    expect(it.calls).to.equal(0);
     const [raised] = await read('error_threshold');
     expect(raised!.data).to.deep.include({ rule: 'error_threshold', raisedAt: NOON, severity: 'critical' });
     expect(raised!.data.details).to.deep.equal({ errorCount: 7, threshold: 7, windowMinutes: 2 });
     expect(await types('no_logs')).to.deep.equal([]);
     it.lastRecordAt = NOON - MINUTE + 1;
     await set({ noLogsThresholdMinutes: 1 });
-    expect(it.asked).to.equal(1);
+    expect(it.calls).to.equal(1);
     expect(await types('no_logs')).to.deep.equal([]);
     it.now++;
     await evaluate();

@@ -19,7 +19,7 @@ describe('alerting', function () {
     const node = await start({ secret: 'between us' });
     alerting.now.errors = 25;
     await put(node, on());
-    await alerting.receiver.came(1);
+    await alerting.receiver.waitForRequests(1);
     const [{ headers, body: text } = { headers: {}, body: '' }] = alerting.receiver.received;
     const { triggeredAt, alertId, ...sent } = JSON.parse(text);
     expect(sent).to.deep.equal({
@@ -56,7 +56,7 @@ describe('alerting', function () {
     const node = await start();
     await put(node, { ...on(), intervalMs: 1000 });
     alerting.now.errors = 25;
-    await alerting.receiver.came(1);
+    await alerting.receiver.waitForRequests(1);
     alerting.now.errors = 0;
     const { alerts } = await projectionProgress(node, (page) => page.alerts[0]?.state === 'resolved');
     expect(alerts[0]).to.include({ resolution: 'recovered' });
@@ -69,7 +69,7 @@ describe('alerting', function () {
     const other = await start();
     await put(other, { ...on(), intervalMs: 1000 });
     alerting.now.errors = 25;
-    await alerting.receiver.came(1);
+    await alerting.receiver.waitForRequests(1);
   });
 
   it('raises no_logs after silence, and resolves it when the rule is disabled', async () => {
@@ -146,7 +146,7 @@ describe('alerting', function () {
     alerting.now.errors = 25;
     alerting.receiver.respond = () => {};
     await put(first, { ...on(), webhookTimeoutMs: 60_000 });
-    await alerting.receiver.came(1);
+    await alerting.receiver.waitForRequests(1);
     await alerting.nodes.pop()?.stop();
     alerting.receiver.respond = answer(200);
     const second = await start();
@@ -171,7 +171,7 @@ describe('alerting', function () {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...on(), webhookTimeoutMs: 60_000 }),
     });
-    await alerting.receiver.came(1);
+    await alerting.receiver.waitForRequests(1);
     child.kill('SIGKILL');
     await once(child, 'exit');
     alerting.receiver.respond = answer(200);

@@ -22,7 +22,7 @@ export function memoryAlerts(world = memoryWorld()) {
     errors: 0,
     lastRecordAt: undefined as number | undefined,
     windows: [] as [number, number][],
-    asked: 0,
+    calls: 0,
     sent: [] as WebhookRequest[],
     outcome: { delivered: true, status: 204, attempts: 1 } as WebhookOutcome,
     refusals: [] as string[],
@@ -47,7 +47,7 @@ export function memoryAlerts(world = memoryWorld()) {
       return it.errors;
     },
     async lastRecordAt() {
-      it.asked++;
+      it.calls++;
       return it.lastRecordAt;
     },
   };

@@ -30,7 +30,7 @@ describe('in memory, an ingest request with an idempotency key', () => {
     expect(again.ingested.position).to.equal(first.ingested.position);
     expect(await stored()).to.deep.equal(['a', 'b']);
     expect([one.totals().accepted, other.totals().accepted]).to.deep.equal([2, 0]);
-    expect(one.told).to.deep.equal(both.map((stream) => [stream, 1]));
+    expect(one.reported).to.deep.equal(both.map((stream) => [stream, 1]));
   });
 
   it('costs only its appends', async () => {
@@ -139,7 +139,7 @@ describe('in memory, an ingest request with an idempotency key', () => {
     const { receipt, ingested } = taken(await again.post(text, 'lines', 'api', how));
     expect(receipt).to.deep.equal(first.receipt);
     expect(ingested.position).to.equal(100n);
-    expect(again.told).to.deep.equal([]);
+    expect(again.reported).to.deep.equal([]);
   });
 
   it('is answered if its audit records expire while they are stored', async () => {
@@ -152,7 +152,7 @@ describe('in memory, an ingest request with an idempotency key', () => {
     const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', how));
     expect(receipt.accepted).to.equal(2);
     expect(ingested.position).to.equal(await kernel.head());
-    expect(ingest.told).to.deep.equal([[both[0], 1]]);
+    expect(ingest.reported).to.deep.equal([[both[0], 1]]);
   });
 
   it('is retried while the log is away, and a few times after impossible conflicts', async () => {

@@ -36,7 +36,7 @@ describe('in memory, log ingest', () => {
     expect(ingest.totals()).to.deep.equal({ accepted: 2, rejected: 2, waitingBytes: 0 });
     expect(await stored(['logs.batch-api-2026-03-01-12'])).to.deep.equal(['a']);
     expect(await stored(['logs.audit-api-2026-03-01-12'])).to.deep.equal(['b']);
-    expect(ingest.told.map(([, events]) => events)).to.deep.equal([1, 1]);
+    expect(ingest.reported.map(([, events]) => events)).to.deep.equal([1, 1]);
     expect(ingest.waits).to.deep.equal([['logs.records', ingested.position]]);
   });
 

@@ -24,7 +24,7 @@ describe('tailed log files', () => {
       known: new Map<string, number>(),
       missing: [] as string[],
       broken: false,
-      asked: 0,
+      calls: 0,
       retryAfterMs: 1,
       taking: () => {},
     };
@@ -44,7 +44,7 @@ describe('tailed log files', () => {
       producerOf: (path) => `host:${path}`,
       ingest: {
         async take(records) {
-          it.asked++;
+          it.calls++;
           if (it.full-- > 0) return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: it.retryAfterMs };
           taken.push(records);
           it.taking();
@@ -168,10 +168,10 @@ describe('tailed log files', () => {
     it.full = Number.POSITIVE_INFINITY;
     it.retryAfterMs = 3_600_000;
     const running = look();
-    while (it.asked === 0) await new Promise(setImmediate);
+    while (it.calls === 0) await new Promise(setImmediate);
     stop.abort();
     await running;
-    expect([it.asked, taken.length, messagesLogged.length]).to.deep.equal([1, 0, 0]);
+    expect([it.calls, taken.length, messagesLogged.length]).to.deep.equal([1, 0, 0]);
     it.full = 0;
     await again();
     expect(messages(), 'nothing is lost').to.deep.equal([1]);

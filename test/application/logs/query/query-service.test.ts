@@ -10,7 +10,7 @@ import { NOON } from '../../../domain/logs/arbitrary.js';
 import { countRounds } from '../../../support/fake-clock.js';
 import { upToDate } from '../../../support/memory-ports.js';
 
-/** Queries of a caller who has seen nothing. */
+/** Queries without a position to wait for. */
 function queriesOf({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) {
   const searcher = createSearcher(ports);
   const queries = createLogQueries({ searcher, budgetMs: ports.budgetMs, version, ...upToDate });

@@ -66,11 +66,11 @@ describe('the restored audience of meetings', () => {
       async (rooms, which, when, isErased) => {
         const steps = interleaved(rooms, which);
         fc.pre(steps.length > 0);
-        const { append, keep, expectSame, vault } = await begin();
+        const { append, writeSnapshot, expectSame, vault } = await begin();
         const positions: bigint[] = [];
         for (const each of steps) positions.push(await append(each));
         const index = when % positions.length;
-        await keep(positions[index]!);
+        await writeSnapshot(positions[index]!);
         if (isErased) await vault.destroy(meetingSubject({ meetingId: 'of-one' }));
         await expectSame(positions.slice(index));
       },
@@ -79,10 +79,10 @@ describe('the restored audience of meetings', () => {
   });
 
   it('reads only the events after its snapshot, not the streams of rooms', async () => {
-    const { append, keep, at, read } = await begin();
+    const { append, writeSnapshot, at, read } = await begin();
     let last = 0n;
     for (const event of [opened(), joined('ada', true), joined('bob')]) last = await append(step(event));
-    await keep(last);
+    await writeSnapshot(last);
     const position = await append(step(requested('cleo')));
     const { state } = await at(position);
     expect(state.get(roomId)!.people.map(({ name }) => name)).to.deep.equal(['ada', 'bob']);
@@ -91,10 +91,10 @@ describe('the restored audience of meetings', () => {
   });
 
   it('has no participants of a meeting of which only MeetingErased is left', async () => {
-    const { append, keep, at } = await begin();
+    const { append, writeSnapshot, at } = await begin();
     let last = 0n;
     for (const event of [opened(), joined('ada', true)]) last = await append(step(event));
-    await keep(last);
+    await writeSnapshot(last);
     // The events that ended it have been scavenged.
     const erased = { roomId, meetingId, erasedAt: 1 };
     const position = await append(step({ type: 'MeetingErased', data: erased }));
@@ -106,13 +106,13 @@ describe('the restored audience of meetings', () => {
   });
 
   it('stores no personal data in its snapshot and does not restore erased participants', async () => {
-    const { append, keep, at, kept, vault } = await begin();
+    const { append, writeSnapshot, at, stored, vault } = await begin();
     const named = joined('p1', true);
     const cleopatra = { ...named, data: { ...named.data, secret: { name: 'Cleopatra' } } };
     let last = 0n;
     for (const event of [opened(), cleopatra]) last = await append(step(event));
-    await keep(last);
-    expect(JSON.stringify(kept.get('meeting')!.parts)).not.to.include('Cleopatra');
+    await writeSnapshot(last);
+    expect(JSON.stringify(stored.get('meeting')!.parts)).not.to.include('Cleopatra');
     const names = async () => (await at(last)).state.get(roomId)!.people.map(({ name }) => name);
     expect(await names()).to.deep.equal(['Cleopatra']);
     await vault.destroy(meetingSubject({ meetingId }));

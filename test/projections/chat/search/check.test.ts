@@ -1,16 +1,16 @@
 /** Comparing search indexes: by content, not by layout. */
 import { expect } from 'chai';
-import { type Said, startSearchIndex } from './search-index.js';
+import { type SearchEvent, startSearchIndex } from './search-index.js';
 
 const COUNT = 600;
 const place = { channelId: 'one', author: 'ada' };
 
-const posted = (at: number): Said => {
+const posted = (at: number): SearchEvent => {
   const secret = { content: `said ${at}`, attachments: [], images: [], mentions: [] };
   const data = { ...place, messageId: `m${at}`, createdAt: at, quotedMessageId: null, secret };
   return { type: 'MessagePosted', data };
 };
-const deleted = (at: number): Said => {
+const deleted = (at: number): SearchEvent => {
   const data = { ...place, messageId: `m${at}`, by: 'ada', deletedAt: COUNT + at, postedPosition: '1' };
   return { type: 'MessageDeleted', data };
 };

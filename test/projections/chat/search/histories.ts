@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
 import { NOON } from '../../../support/chat-fixtures.js';
-import type { Said } from './search-index.js';
+import type { SearchEvent } from './search-index.js';
 
 const PLACES = ['one', 'two', 'three'];
 const AUTHORS = ['ada', 'bob'];
@@ -23,14 +23,14 @@ export type Act =
 const words = fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 });
 /** Mostly one channel, so that blocks become full. */
 const place = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
-const said = fc.record({
+const writing = fc.record({
   act: fc.constantFrom('post' as const, 'post' as const, 'reply' as const),
   place,
   author: fc.nat(1),
   words,
 });
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 60, arbitrary: said },
+  { weight: 60, arbitrary: writing },
   { weight: 6, arbitrary: fc.record({ act: fc.constant('edit' as const), which: fc.nat(), words }) },
   { weight: 6, arbitrary: fc.record({ act: fc.constant('delete' as const), which: fc.nat() }) },
 );
@@ -50,8 +50,11 @@ export interface ExistingMessage {
 }
 
 /** The events of the acts, and the messages that exist at the end, oldest first. */
-export function simulate(acts: readonly Act[]): { readonly events: Said[]; readonly existing: ExistingMessage[] } {
-  const events: Said[] = [];
+export function simulate(acts: readonly Act[]): {
+  readonly events: SearchEvent[];
+  readonly existing: ExistingMessage[];
+} {
+  const events: SearchEvent[] = [];
   let existing: ExistingMessage[] = [];
   const thread = { replyCount: 1, lastReplyAt: NOON, lastReplyBy: 'ada', participants: ['ada'] };
   const quotedMessageId = null;

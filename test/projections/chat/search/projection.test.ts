@@ -8,7 +8,7 @@ import { foldText } from '../../../../domain/chat/text-search.js';
 import { search, searchOf } from '../../../../projections/chat/search/projection.js';
 import { NOON } from '../../../support/chat-fixtures.js';
 import { type Act, history, simulate, WORDS } from './histories.js';
-import { type Said, startSearchIndex } from './search-index.js';
+import { type SearchEvent, startSearchIndex } from './search-index.js';
 
 const deliveries = fc.array(
   fc.record({ back: fc.nat(400), take: fc.integer({ min: 1, max: 400 }), isNew: fc.boolean() }),
@@ -165,7 +165,7 @@ describe('the search index', function () {
     const acts: Act[] = Array.from({ length: 256 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
     const { events, existing } = simulate(acts);
     const long = '\u0001'.repeat(8000);
-    const edits = existing.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
+    const edits = existing.slice(0, 40).map(({ id, place: channelId, author }, at): SearchEvent => {
       const times = { createdAt: NOON, updatedAt: NOON + at, pinnedAt: null, quotedMessageId: null };
       const secret = { ...EMPTY_CONTENT, content: `${long} ${at}`, reactions: {} };
       const data = { messageId: id, channelId, author, by: author, ...times, secret };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
 import { NOON } from '../../../support/chat-fixtures.js';
-import { type Said, startSearchIndex } from './search-index.js';
+import { type SearchEvent, startSearchIndex } from './search-index.js';
 
 const about = (n: number) => ({
   messageId: `m${n}`,
@@ -13,9 +13,9 @@ const about = (n: number) => ({
 });
 const secret = { ...EMPTY_CONTENT, content: 'alpha' };
 
-const posted = (n: number): Said => ({ type: 'MessagePosted', data: { ...about(n), secret } });
+const posted = (n: number): SearchEvent => ({ type: 'MessagePosted', data: { ...about(n), secret } });
 
-const edited = (n: number): Said => {
+const edited = (n: number): SearchEvent => {
   const standing = { by: 'ada', updatedAt: NOON, pinnedAt: null, thread: null };
   return {
     type: 'MessageEdited',
@@ -23,7 +23,7 @@ const edited = (n: number): Said => {
   };
 };
 
-const deleted = (n: number): Said => ({
+const deleted = (n: number): SearchEvent => ({
   type: 'MessageDeleted',
   data: {
     messageId: `m${n}`,

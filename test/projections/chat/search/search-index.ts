@@ -12,7 +12,9 @@ import { search } from '../../../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../../../projections/chat/search/reader.js';
 import { type Apply, collectionName } from '../../../../projections/kernel/projection.js';
 
-export type Said = ChatEvent<'MessagePosted' | 'MessageEdited' | 'MessageDeleted' | 'ReplyPosted' | 'ChannelErased'>;
+export type SearchEvent = ChatEvent<
+  'MessagePosted' | 'MessageEdited' | 'MessageDeleted' | 'ReplyPosted' | 'ChannelErased'
+>;
 
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
@@ -38,7 +40,7 @@ export async function startSearchIndex() {
 
   return {
     /** Sealed, and in their places. */
-    async recorded(events: readonly Said[], from = 0): Promise<RecordedEvent[]> {
+    async recorded(events: readonly SearchEvent[], from = 0): Promise<RecordedEvent[]> {
       const all: RecordedEvent[] = [];
       for (const [index, { type, data }] of events.entries()) {
         const subject = subjectOf(data.channelId);

@@ -8,7 +8,7 @@ import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
-/** Requests at once; more would exceed the deadline of a call on a busy machine. */
+/** Concurrent requests; more would exceed the deadline of a call on a busy machine. */
 const PARALLEL = 20;
 
 describe('the cache of open blocks', function () {
