@@ -215,16 +215,24 @@ describe('searching the chat', function () {
     const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) => fc.sample(arbitrary, count);
     const [public_, private_] = [await channel('Many'), await channel('Few', { isPrivate: true })];
     const texts: { id: string; content: string; place: string; author: string; parent?: string }[] = [];
-    /** In log order. */
-    for (const [index, text] of sample(content, 640).entries()) {
-      const place = index % 5 ? public_ : private_;
-      const who = index % 3 && place === public_ ? bob : ada;
-      const common = { content: text, place, author: who.id };
-      const parent = index % 7 === 6 ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
-      if (parent) {
-        const { reply } = await done(who, 'POST', `/messages/${parent.id}/thread`, { content: text });
-        texts.push({ id: reply.id, ...common, parent: parent.id });
-      } else texts.push({ id: (await post(text, place, who)).id, ...common });
+    const contents = sample(content, 640);
+    // In batches of concurrent posts: ordered by their positions afterwards, and replying to earlier batches.
+    for (let first = 0; first < contents.length; first += 32) {
+      const batch = contents.slice(first, first + 32).map(async (text, at) => {
+        const index = first + at;
+        const place = index % 5 ? public_ : private_;
+        const who = index % 3 && place === public_ ? bob : ada;
+        const isReply = index % 7 === 6;
+        const parent = isReply ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
+        const path = parent ? `/messages/${parent.id}/thread` : `/channels/${place}/messages`;
+        const answer = await ask(chat.base, 'POST', path, { token: who.token, body: { content: text } });
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        const { id } = answer.body.message ?? answer.body.reply;
+        const position = BigInt(answer.headers.get('position') ?? '');
+        return { position, text: { id, content: text, place, author: who.id, ...(parent && { parent: parent.id }) } };
+      });
+      const posted = await Promise.all(batch);
+      texts.push(...posted.sort((a, b) => Number(a.position - b.position)).map(({ text }) => text));
     }
     const edits = sample(fc.tuple(fc.nat(), content, fc.boolean()), 60);
     for (const [at, text, isEdit] of edits) {
