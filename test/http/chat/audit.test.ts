@@ -1,6 +1,7 @@
 /** The audit log over HTTP: acts of admins, acts on others' content, and sign-in attempts at the limit. */
 import { expect } from 'chai';
 import { useChat } from '../../support/chat-scenario.js';
+import { useCheapScrypt } from '../../support/cheap-scrypt.js';
 import { type Answered, ask, type Member } from '../../support/http-spec.js';
 
 interface Entry {
@@ -149,6 +150,7 @@ describe('audit log of the chat', function () {
 
 describe('audit log of a chat with passwords', function () {
   this.timeout(60_000);
+  useCheapScrypt();
   const chat = useChat(1, {
     '--auth-auth-mode': 'password',
     '--auth-jwt-secret': 'B7mK2v9sQx4tYw8zR3nP6cJ5fHdGaLeU',

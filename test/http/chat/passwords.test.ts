@@ -1,6 +1,7 @@
 /** Password mode over HTTP, with mail: initial password, sign-in, registration, invitations and resets. */
 import { expect } from 'chai';
 import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
+import { useCheapScrypt } from '../../support/cheap-scrypt.js';
 import { type Answered, ask } from '../../support/http-spec.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
@@ -9,6 +10,7 @@ const status = ({ status }: Answered) => status;
 
 describe('password mode', function () {
   this.timeout(60_000);
+  useCheapScrypt();
   let post: PostOffice;
   let chats: Chats;
   let base: string;
