@@ -1,26 +1,33 @@
 /** Settings of the chat service. */
 import { tidyName } from '../../domain/chat/names.js';
 import { isEmail, tidyEmail } from '../../domain/shared/index.js';
-import { boolean, integer, port, type Rule, type Settings, string, strings, type ValuesOf } from '../config/setting.js';
+import {
+  boolean,
+  integer,
+  port,
+  type Rule,
+  type Settings,
+  string,
+  strings,
+  text,
+  type ValuesOf,
+} from '../config/setting.js';
 import type { mailSettings } from '../mail/settings.js';
 
 const seconds = (initial: number, description: string) =>
   ({ type: 'integer', minimum: 1, maximum: 2_147_483_647, default: initial, description }) as const;
 
+const template = (version: string) =>
+  ({ type: 'function', description: `${version} of the sign-in email: (magicLink, expiryMinutes) => string` }) as const;
+
 export const chatSettings = {
   'chat.port': port(3000, 'Port of the chat; 0 picks a free one'),
   'chat.appUrl': string('Public address of the chat, if different from the listen address; see auth.appUrl'),
-  'chat.initialUser.email': {
-    type: 'string',
-    default: 'admin@localhost',
-    description: 'Email of the initial admin, created at start if no such user exists',
-  },
-  'chat.initialUser.userName': {
-    type: 'string',
-    minLength: 1,
-    default: 'Admin',
-    description: 'Name of the initial admin',
-  },
+  'chat.initialUser.email': text(
+    'admin@localhost',
+    'Email of the initial admin, created at start if no such user exists',
+  ),
+  'chat.initialUser.userName': text('Admin', 'Name of the initial admin', { minLength: 1 }),
   'chat.initialUser.password': {
     type: 'string',
     minLength: 8,
@@ -38,11 +45,7 @@ export const chatSettings = {
     { minimum: 0 },
   ),
   'chat.webhookMessagesPerMinute': integer(60, 'Messages per webhook and minute; 0 for no limit', { minimum: 0 }),
-  'chat.defaultChannel': {
-    type: 'string',
-    default: 'General',
-    description: 'Channel created at the first start; empty for none',
-  },
+  'chat.defaultChannel': text('General', 'Channel created at the first start; empty for none'),
   'server.allowedOrigins': strings(
     ['*'],
     'Origins allowed to call the chat (CORS); * for all, except for sign-in in dev mode',
@@ -66,24 +69,13 @@ export const chatSettings = {
   'auth.jwtExpirySeconds': seconds(900, 'Lifetime of access tokens, in seconds'),
   'auth.refreshTokenExpirySeconds': seconds(604_800, 'Lifetime of unused sessions, in seconds'),
   'auth.maxActiveSessions': integer(3, 'Maximum sessions per user; a new one ends the oldest', { maximum: 100 }),
-  'auth.templates.textVersion': {
-    type: 'function',
-    description: 'Text of the sign-in email: (magicLink, expiryMinutes) => string',
-  },
-  'auth.templates.htmlVersion': {
-    type: 'function',
-    description: 'HTML of the sign-in email: (magicLink, expiryMinutes) => string',
-  },
+  'auth.templates.textVersion': template('Text'),
+  'auth.templates.htmlVersion': template('HTML'),
   allowDev: boolean(
     false,
     'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
   ),
-  'email.emailSubject': {
-    type: 'string',
-    minLength: 1,
-    default: 'Your sign-in link',
-    description: 'Subject of the sign-in email',
-  },
+  'email.emailSubject': text('Your sign-in link', 'Subject of the sign-in email', { minLength: 1 }),
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;

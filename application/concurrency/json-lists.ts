@@ -17,9 +17,13 @@ const CHUNK_LENGTH = 32 * 1024;
 /**
  * Yields chunks of a JSON array, with at most one page in memory. An empty page yields a space, because clients time out if they receive nothing.
  *
- * @param opening Text before the array, such as a member name.
+ * @param opening Text before the array, such as a member name; `closing`: after it.
  */
-export async function* streamList(opening: string, pages: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
+export async function* streamList(
+  opening: string,
+  pages: AsyncIterable<readonly object[]>,
+  closing = '',
+): AsyncGenerator<string> {
   let text = `${opening}[`;
   let isFirst = true;
   for await (const page of pages) {
@@ -37,5 +41,5 @@ export async function* streamList(opening: string, pages: AsyncIterable<readonly
       text = '';
     }
   }
-  yield `${text}]`;
+  yield `${text}]${closing}`;
 }

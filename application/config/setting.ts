@@ -36,6 +36,10 @@ export const port = (initial: number, description: string) =>
 export const boolean = (initial: boolean, description: string) =>
   ({ type: 'boolean', default: initial, description }) as const;
 
+/** Text with a default. */
+export const text = (initial: string, description: string, limits: { readonly minLength?: number } = {}) =>
+  ({ type: 'string', ...limits, default: initial, description }) as const;
+
 /** Optional text. */
 export const string = (description: string) => ({ type: 'string', description }) as const;
 

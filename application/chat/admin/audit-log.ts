@@ -10,9 +10,7 @@ import type { CommandContext, Derivation, Position, RecordedEvent, Vault } from 
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { auditAggregate } from '../aggregates.js';
 
-export interface AuditPorts extends Pick<KernelPorts, 'handle' | 'rows' | 'projectionProgress' | 'clock'> {
-  readonly vault: Pick<Vault, 'open'>;
-}
+export type AuditPorts = Pick<KernelPorts, 'handle' | 'rows' | 'projectionProgress' | 'vault' | 'clock'>;
 
 export interface AuditEntry extends AuditedAct {
   readonly id: string;
@@ -63,7 +61,7 @@ export function createAudit({ handle, rows, projectionProgress, vault, clock }: 
     if (before !== undefined && end === undefined) return unknownBefore;
     const filter = action === undefined ? {} : { action };
     const first = await readPage(filter, limit, end);
-    return { ...withRows(freshness, first), pieces: () => pieces(pages(filter, limit, first)) };
+    return { ...withRows(freshness, first), pieces: () => streamList('{"entries":', pages(filter, limit, first), '}') };
   }
 
   const readPage = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
@@ -110,11 +108,6 @@ export function preserveActs(note: Audit['note'], derivation: Derivation): React
   }
   const on = { MessageDeleted: preserveAct, PasswordSet: preserveAct };
   return { name: NAME, retryInBackground: true, on };
-}
-
-async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
-  yield* streamList('{"entries":', pages);
-  yield '}';
 }
 
 /** Leaves out texts after their key was destroyed. */

@@ -8,7 +8,7 @@ import { webhooksOf } from '../../../domain/chat/webhooks.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
 import { type RowPages, readRowPages } from '../../consistency/index.js';
-import type { CommandContext, Vault } from '../../ports/index.js';
+import type { CommandContext } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
 import type { MessageRow, RowMapper } from '../messages/message-rows.js';
@@ -17,8 +17,8 @@ import { userView } from '../people/users.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 
-export interface ExportPorts extends Pick<KernelPorts, 'aggregates' | 'rows' | 'projectionProgress' | 'clock'> {
-  readonly vault: Pick<Vault, 'open'>;
+export interface ExportPorts
+  extends Pick<KernelPorts, 'aggregates' | 'rows' | 'projectionProgress' | 'clock' | 'vault'> {
   readonly audit: Pick<Audit, 'note'>;
   readonly opened: RowMapper;
 }
@@ -63,8 +63,7 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
     yield* streamList(',"conversations":', conversations());
     yield `,"serverSettings":${JSON.stringify({ name: settings.name })}`;
     yield* streamList(',"webhooks":', singlePage(webhooksOf(channels.webhooks).map(webhookView)));
-    yield* streamList(',"auditLog":', auditLog());
-    yield '}';
+    yield* streamList(',"auditLog":', auditLog(), '}');
   }
 
   /** Messages of channels, then of conversations, oldest first; replies follow their message. */

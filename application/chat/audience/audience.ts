@@ -11,7 +11,7 @@ import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, handleByType, type StreamControl } from '../../subscription/index.js';
 import { conversationView } from '../channels/conversations.js';
-import { type MessageChange, messageAfter, messageView, postedReply, threadView } from '../messages/message-view.js';
+import { type MessageChange, messageAfter, messageView, postedMessage, threadView } from '../messages/message-view.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import { channelMessage, deletionMessage, rosterOn } from './roster.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, snapshot, userKey } from './state.js';
@@ -197,7 +197,7 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
       deliver({ data, erased }, state) {
         if (erased) return [];
         const { messageId: parentMessageId, channelId, thread } = data;
-        const reply = messageView(state.roster, postedReply(data));
+        const reply = messageView(state.roster, postedMessage(data));
         const threadMeta = threadView(state.roster, thread);
         const payload = { ...reply, parentMessageId, threadMeta, reply };
         return broadcast(state, channelId, { type: 'NEW_THREAD_REPLY', payload }, showing(data.replyId));

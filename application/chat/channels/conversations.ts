@@ -5,14 +5,8 @@ import { conversationOf, conversationSubject, participantsOf } from '../../../do
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, rejection } from '../../../domain/shared/index.js';
 import { type CommandOutcome, createRequestRecord } from '../../command/index.js';
-import {
-  awaitConsistent,
-  type Consistency,
-  type PositionedRow,
-  type WritePositions,
-  withRows,
-} from '../../consistency/index.js';
-import type { CommandContext, EventLog, Position, Vault } from '../../ports/index.js';
+import { awaitConsistent, type PositionedRow, type WritePositions, withRows } from '../../consistency/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { conversationAggregate } from '../aggregates.js';
 import { type AuthorView, authorView } from '../messages/message-view.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
@@ -36,9 +30,10 @@ export const conversationView = (
 };
 
 export interface ConversationPorts
-  extends Pick<ChatPorts, 'handle' | 'derivation' | 'clock' | 'rows' | 'projectionProgress' | 'admission'> {
-  readonly log: Pick<EventLog, 'retain'>;
-  readonly vault: Pick<Vault, 'create'>;
+  extends Pick<
+    ChatPorts,
+    'handle' | 'derivation' | 'clock' | 'log' | 'vault' | 'rows' | 'projectionProgress' | 'admission'
+  > {
   readonly writePositions: WritePositions;
 }
 
@@ -87,10 +82,7 @@ export function createConversations(ports: ConversationPorts) {
   }
 
   /** Newest activity first. */
-  async function list(
-    { userId }: Caller,
-    seen?: Position,
-  ): Promise<Consistency & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
+  async function list({ userId }: Caller, seen?: Position) {
     const freshness = await awaitRows(userId, seen);
     const found = await rows.find<ConversationRow>('chat.conversations', {
       filter: { user: userId },

@@ -1,13 +1,11 @@
 /** Checks whether uploaded files are missing from the file store, as after a loss or an incomplete restore. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { uploadOf } from '../../../domain/chat/file.js';
-import type { AggregateStore } from '../../command/index.js';
-import { type FileStore, NotStored, type Rows } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import { type FileStore, NotStored } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
 
-export interface MissingBlobPorts {
-  readonly aggregates: Pick<AggregateStore, 'reload'>;
-  readonly rows: Rows;
+export interface MissingBlobPorts extends Pick<KernelPorts, 'aggregates' | 'rows'> {
   readonly fileStore: Pick<FileStore, 'read'>;
 }
 

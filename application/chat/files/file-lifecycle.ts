@@ -12,20 +12,19 @@ import { type RowPages, readRowPages } from '../../consistency/index.js';
 import {
   type CommandContext,
   type ConfirmedClock,
-  type EventLog,
   type FileStore,
   type RecordedEvent,
   UnavailableError,
-  type Vault,
 } from '../../ports/index.js';
 import { causedBy, collectFailures, type Reaction } from '../../subscription/index.js';
 import { channelsAggregate, fileAggregate, messageAggregate } from '../aggregates.js';
 
 export interface FileLifecyclePorts
-  extends Pick<KernelPorts, 'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'derivation' | 'context'> {
+  extends Pick<
+    KernelPorts,
+    'handle' | 'aggregates' | 'log' | 'vault' | 'rows' | 'projectionProgress' | 'derivation' | 'context'
+  > {
   readonly clock: ConfirmedClock;
-  readonly log: Pick<EventLog, 'tombstone'>;
-  readonly vault: Pick<Vault, 'destroy'>;
   readonly fileStore: FileStore;
 }
 

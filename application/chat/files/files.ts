@@ -11,14 +11,14 @@ import {
 } from '../../../domain/chat/file.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
 import { extensionOf, isRejection, type Rejection, rejection, tidyFileName } from '../../../domain/shared/index.js';
-import type { CommandContext, FileStore, Position, StoredFile, Vault } from '../../ports/index.js';
+import type { CommandContext, FileStore, Position, StoredFile } from '../../ports/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../secrets/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface FilePorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'admission'> {
-  readonly vault: Pick<Vault, 'create' | 'seal' | 'open'>;
+export interface FilePorts
+  extends Pick<ChatPorts, 'handle' | 'aggregates' | 'vault' | 'derivation' | 'clock' | 'admission'> {
   readonly visibility: Visibility;
   readonly sealedFiles: SealedFiles;
   readonly fileStore: FileStore;

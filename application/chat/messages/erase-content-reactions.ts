@@ -7,15 +7,15 @@ import { messageStream } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import { type EventLog, type Position, type RecordedEvent, UnavailableError, type Vault } from '../../ports/index.js';
+import { type RowPages, readRowPages } from '../../consistency/index.js';
+import { type Position, type RecordedEvent, UnavailableError } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { channelsAggregate, threadAggregate } from '../aggregates.js';
 
-export interface EraseReactionPorts
-  extends Pick<KernelPorts, 'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock'> {
-  readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
-  readonly vault: Pick<Vault, 'destroy'>;
-}
+export type EraseReactionPorts = Pick<
+  KernelPorts,
+  'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock' | 'log' | 'vault'
+>;
 
 /** Truncates the stream of a deleted message to its deletion event; that event identifies a repeated deletion. */
 export const truncateDeletedMessages = ({
@@ -80,22 +80,19 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
    * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns
    * the position of the last one.
    */
-  async function tombstoneMessages(list: object, after: Position, asOf: Position): Promise<Position> {
+  async function tombstoneMessages(filter: RowPages['filter'], after: Position, asOf: Position): Promise<Position> {
     if (!(await projectionProgress.wait('chat.messages', asOf)))
       throw new UnavailableError('read model chat.messages is behind the event log');
-    for (let last = after; ; ) {
-      const found = await rows.find<ErasableRow>('chat.messages', {
-        filter: { ...list, posted: { $gt: last } },
-        sort: { posted: 1 },
-        limit: BATCH_SIZE,
-      });
-      await Promise.all(found.map(({ _id }) => log.tombstone(messageStream(_id))));
+    let last = after;
+    const pages = { filter, by: 'posted', after, limit: BATCH_SIZE };
+    for await (const page of readRowPages<ErasableRow>(rows, 'chat.messages', pages)) {
+      await Promise.all(page.map(({ _id }) => log.tombstone(messageStream(_id))));
       // Of each message with replies, once.
-      const threads = new Set(found.flatMap(({ _id, thread, parent }) => parent ?? (thread === undefined ? [] : _id)));
+      const threads = new Set(page.flatMap(({ _id, thread, parent }) => parent ?? (thread === undefined ? [] : _id)));
       await Promise.all([...threads].map((id) => log.tombstone(threadStream(id))));
-      last = found.at(-1)?.posted.toBigInt() ?? last;
-      if (found.length < BATCH_SIZE) return last;
+      last = page.at(-1)!.posted.toBigInt();
     }
+    return last;
   }
 
   return { name: ERASE, retryInBackground: true, on: { ChannelDeleted: erase } };

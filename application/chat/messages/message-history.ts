@@ -6,15 +6,12 @@ import type { RosterState } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { isEvent, readForward } from '../../command/index.js';
 import { sliceExpired, streamList, yieldToEventLoop } from '../../concurrency/index.js';
-import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Position } from '../../ports/index.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from './message-view.js';
 import type { Visibility } from './visibility.js';
 
-export interface HistoryPorts {
-  readonly log: Pick<EventLog, 'read'>;
-  readonly decryptEvent: DecryptEvent;
-  readonly admission: Authentication;
+export interface HistoryPorts extends Pick<ChatPorts, 'log' | 'decryptEvent' | 'admission'> {
   readonly visibility: Visibility;
 }
 
@@ -45,7 +42,7 @@ export function createHistory({ log, decryptEvent, admission, visibility }: Hist
     if (typeof newest === 'string' || !newest[0]) return messageNotFound;
     const { position } = newest[0];
     const { state: roster } = await admission.roster(seen);
-    return { position, pieces: () => pieces(versions(stream, position, roster)) };
+    return { position, pieces: () => streamList('{"history":', versions(stream, position, roster), '}') };
   };
 
   async function* versions(stream: string, until: Position, roster: RosterState) {
@@ -59,11 +56,6 @@ export function createHistory({ log, decryptEvent, admission, visibility }: Hist
       }
     }
   }
-}
-
-async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenerator<string> {
-  yield* streamList('{"history":', versions);
-  yield '}';
 }
 
 function versionOf(data: VersionEvent['data'], author: AuthorView): Version {

@@ -17,30 +17,22 @@ import {
   type WritePositions,
   withRows,
 } from '../../consistency/index.js';
-import type { Position, Rows, Vault } from '../../ports/index.js';
+import type { Position } from '../../ports/index.js';
 import type { MessageSnapshot } from './message-view.js';
 import type { Visibility } from './visibility.js';
 
 const MODEL = 'chat.messages';
-
-export interface RowMapperPorts {
-  readonly rows: Rows;
-  readonly vault: Pick<Vault, 'open' | 'openMany'>;
-}
 
 interface PostedRow extends PositionedRow {
   /** Log position of the post. */
   readonly posted: { toBigInt(): bigint };
 }
 
-export interface MessageRow extends PostedRow {
+export interface MessageRow
+  extends PostedRow,
+    Pick<MessageSnapshot, 'author' | 'createdAt' | 'updatedAt' | 'pinnedAt' | 'quotedMessageId'> {
   readonly _id: string;
-  readonly author: string;
-  readonly createdAt: number;
-  readonly updatedAt: number | null;
-  readonly quotedMessageId: string | null;
   readonly secret: string;
-  readonly pinnedAt: number | null;
   readonly reactions?: readonly ReactionEntry[];
   /** More reactions are stored in separate rows. */
   readonly more?: true;
@@ -68,26 +60,28 @@ export interface MessageAt {
 
 export type RowMapper = ReturnType<typeof createRowMapper>;
 
-export function createRowMapper({ rows, vault }: RowMapperPorts) {
-  /** Decrypts message bodies; empty where the key was destroyed. */
-  async function decrypt(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageContent[]> {
-    const secrets = found.map(({ secret }) => secret);
-    const opened = await vault.openMany(messageSubject({ channelId }), secrets);
-    return opened.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
-  }
-
+export function createRowMapper({ rows, vault }: Pick<KernelPorts, 'rows' | 'vault'>) {
   async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageAt[]> {
     const additional = await readAdditionalReactions(found);
-    const texts = await decrypt(channelId, found);
+    const subject = messageSubject({ channelId });
+    const bodies = await vault.openMany(
+      subject,
+      Array.from(found, ({ secret }) => secret),
+    );
     const all: MessageAt[] = [];
     for (const [index, row] of found.entries()) {
       if (sliceExpired()) await yieldToEventLoop();
       const { _id: id, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread = null } = row;
       const entries = [...(row.reactions ?? []), ...(additional.get(id) ?? [])];
-      const reactions = entries.length > 0 ? await reactionsIn(channelId, entries) : {};
+      const reactions = entries.length > 0 ? await reactionsIn(subject, entries) : {};
+      // Empty where the key was destroyed.
+      const body = contentOf((bodies[index] as MessageContent | undefined) ?? EMPTY_CONTENT);
       const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId };
-      const message = { ...fields, body: texts[index]!, reactions, thread };
-      all.push({ message, posted: row.posted.toBigInt(), at: row._at.toBigInt() });
+      all.push({
+        message: { ...fields, body, reactions, thread },
+        posted: row.posted.toBigInt(),
+        at: row._at.toBigInt(),
+      });
     }
     return all;
   }
@@ -103,7 +97,7 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
   }
 
   /** Decrypts each distinct reaction once, however many users added it. */
-  async function reactionsIn(channelId: string, entries: readonly ReactionEntry[]) {
+  async function reactionsIn(subject: string, entries: readonly ReactionEntry[]) {
     const bySign = new Map<number, { readonly secret: string; readonly users: string[] }>();
     for (const { sign, userId, secret } of entries) {
       const known = bySign.get(sign);
@@ -112,7 +106,6 @@ export function createRowMapper({ rows, vault }: RowMapperPorts) {
     }
     const signs = [...bySign].sort(([a], [b]) => a - b);
     // Opened one by one because these use the plaintext cache: the same few reactions recur.
-    const subject = messageSubject({ channelId });
     const texts = await Promise.all(signs.map(([, { secret }]) => vault.open(subject, secret)));
     return Object.fromEntries(
       signs.flatMap(([, { users }], index) => {
@@ -136,9 +129,7 @@ export interface Range {
   readonly limit: number;
   readonly before?: string;
   readonly after?: string;
-}
-
-export interface RangeWithEnd extends Range {
+  /** Position of `before`, if known. */
   readonly end?: Position | undefined;
 }
 
@@ -185,7 +176,7 @@ export function createPageQueries({ rows, projectionProgress, opened, writePosit
   /** Shorter than `limit` only if there are no more. */
   async function messages(
     list: MessageList,
-    { limit, before, after, end }: RangeWithEnd,
+    { limit, before, after, end }: Range,
     freshness: Consistency,
   ): Promise<Page | Rejection> {
     const until = before === undefined ? undefined : (end ?? (await findPosted(list, before)));

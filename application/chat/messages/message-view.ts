@@ -1,7 +1,7 @@
 /** Views of messages and threads with current user names, and how events change a message. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { type MessageContent, parentOf, type Reactions, type Thread } from '../../../domain/chat/events/messages.js';
-import type { MessageEvent } from '../../../domain/chat/message.js';
+import type { MessageEvent, MessageState } from '../../../domain/chat/message.js';
 import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
 import type { ThreadEvent } from '../../../domain/chat/thread.js';
 import { ownEntry } from '../../../domain/shared/index.js';
@@ -18,15 +18,8 @@ export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
 }
 
 /** A message or reply in its current state; `reactions` is null when unknown or very many. */
-export interface MessageSnapshot {
+export interface MessageSnapshot extends Omit<MessageState, 'status' | 'reactions' | 'changes'> {
   readonly id: string;
-  readonly channelId: string;
-  readonly author: string;
-  readonly createdAt: number;
-  readonly updatedAt: number | null;
-  readonly pinnedAt: number | null;
-  readonly quotedMessageId: string | null;
-  readonly body: MessageContent;
   readonly reactions: Reactions | null;
   readonly thread: Thread | null;
 }
@@ -78,26 +71,14 @@ export function messageView(roster: RosterState, message: MessageSnapshot): Mess
   };
 }
 
-const posted = (
-  id: string,
-  { channelId, author, createdAt, quotedMessageId, secret: body }: ChatEvent<'MessagePosted' | 'ReplyPosted'>['data'],
-): MessageSnapshot => ({
-  id,
-  channelId,
-  author,
-  createdAt,
-  quotedMessageId,
-  body,
-  updatedAt: null,
-  pinnedAt: null,
-  reactions: {},
-  thread: null,
-});
+type PostedData = ChatEvent<'MessagePosted' | 'ReplyWritten' | 'ReplyPosted'>['data'];
 
-export const postedMessage = (data: ChatEvent<'MessagePosted' | 'ReplyWritten'>['data']): MessageSnapshot =>
-  posted(data.messageId, data);
-
-export const postedReply = (data: ChatEvent<'ReplyPosted'>['data']): MessageSnapshot => posted(data.replyId, data);
+export function postedMessage(data: PostedData): MessageSnapshot {
+  const { channelId, author, createdAt, quotedMessageId, secret: body } = data;
+  const id = 'replyId' in data ? data.replyId : data.messageId;
+  const unchanged = { updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
+  return { id, channelId, author, createdAt, quotedMessageId, body, ...unchanged };
+}
 
 export type MessageChange = MessageEvent | ThreadEvent;
 
@@ -132,7 +113,7 @@ export function messageAfter(
       );
     }
     case 'ReplyPosted':
-      if (event.data.replyId === id) return postedReply(event.data);
+      if (event.data.replyId === id) return postedMessage(event.data);
       return before && { ...before, thread: event.data.thread };
     case 'ReplyRemoved':
       if (event.data.replyId === id) return undefined;

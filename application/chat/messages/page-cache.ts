@@ -7,7 +7,7 @@ import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
 import { estimateBytes } from '../../concurrency/index.js';
 import { createPositionTracker, createWritePositions } from '../../consistency/index.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
-import type { MessageAt, MessageList, Page, Range, RangeWithEnd } from './message-rows.js';
+import type { MessageAt, MessageList, Page, Range } from './message-rows.js';
 import { type MessageChange, messageAfter, messageView } from './message-view.js';
 
 /** Messages per cached page at most; longer pages are read from MongoDB. */
@@ -169,7 +169,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES) {
     async fill<Read extends Page | Rejection>(
       list: MessageList,
       range: Range,
-      read: (range: RangeWithEnd, changedAt: Position) => Promise<Read>,
+      read: (range: Range, changedAt: Position) => Promise<Read>,
     ): Promise<Read> {
       const updates: MessageUpdate[] = [];
       const listId = idOf(list);

@@ -4,13 +4,12 @@ import type { Rejection } from '../../../domain/shared/index.js';
 import { createFairSemaphore, serializeList, type WaitOptions } from '../../concurrency/index.js';
 import { type Consistency, maxPosition, type WritePositions } from '../../consistency/index.js';
 import type { Position } from '../../ports/index.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 import type { MessageList, Page, PageQueries, Range } from './message-rows.js';
 import { messageView } from './message-view.js';
 import { CACHED_PAGE_SIZE, nameOfList, type PageCache } from './page-cache.js';
 
-export interface MessageReaderPorts {
-  readonly admission: Authentication;
+export interface MessageReaderPorts extends Pick<ChatPorts, 'admission'> {
   readonly pages: PageQueries;
   readonly pageCache: PageCache;
   readonly writePositions: WritePositions;

@@ -6,14 +6,12 @@ import { messageStream } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import type { EventLog, RecordedEvent } from '../../ports/index.js';
+import type { RecordedEvent } from '../../ports/index.js';
 import { completing, type Reaction } from '../../subscription/index.js';
 import { messageAggregate, threadAggregate } from '../aggregates.js';
 import { addReply } from './replies.js';
 
-export interface ThreadReactionPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'decryptEvent' | 'clock'> {
-  readonly log: Pick<EventLog, 'read' | 'tombstone'>;
-}
+export type ThreadReactionPorts = Pick<KernelPorts, 'handle' | 'aggregates' | 'log' | 'decryptEvent' | 'clock'>;
 
 /** Commands usually complete themselves within this time; acting earlier would only compete with them. */
 const GRACE_MS = 1000;
@@ -21,13 +19,9 @@ const GRACE_MS = 1000;
 type Event = ChatEvent<'ReplyWritten' | 'MessageDeleted' | 'ThreadClosed'>;
 
 /** Every step is idempotent, and usually the command has completed itself. */
-export function completeThreads({
-  handle,
-  aggregates,
-  log,
-  decryptEvent,
-  clock,
-}: ThreadReactionPorts): Reaction<Event> {
+export function completeThreads(ports: ThreadReactionPorts): Reaction<Event> {
+  const { handle, aggregates, log, decryptEvent, clock } = ports;
+
   /** Waits until the event is old enough. Events wait in order, so that together they wait no longer than one. */
   const untilOverdue = ({ recordedAt }: RecordedEvent): Promise<void> =>
     sleep(Math.min(GRACE_MS, Math.max(0, recordedAt + GRACE_MS - clock.now())));
@@ -54,20 +48,15 @@ export function completeThreads({
   }
 
   async function deleteMessage(event: RecordedEvent<ChatEvent<'ThreadClosed'>>) {
-    const { messageId, by, closedAt: now } = event.data;
+    const { messageId, by: userId, closedAt: now } = event.data;
     const stream = messageStream(messageId);
     await untilOverdue(event);
     const { state } = await aggregates.load(messageAggregate, stream);
     const posted = await log.read(stream, { from: 0, limit: 1 });
     if (state.status !== 'active' || typeof posted === 'string' || !posted[0]) return;
-    const postedPosition = String(posted[0].position);
-    const command = {
-      type: 'DeleteMessage' as const,
-      messageId,
-      by: { userId: by, isAdmin: true },
-      postedPosition,
-      now,
-    };
+    const by = { userId, isAdmin: true };
+    const about = { messageId, by, postedPosition: String(posted[0].position), now };
+    const command = { type: 'DeleteMessage' as const, ...about };
     await handle(messageAggregate, stream, command, completing(event));
   }
 

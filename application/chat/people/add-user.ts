@@ -4,9 +4,9 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import { type CommandOutcome, nextContext } from '../../command/index.js';
-import type { CommandContext, Derivation, Logger, RecordedEvent } from '../../ports/index.js';
+import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
-import type { Authentication } from '../sign-in/authenticate.js';
+import type { ChatPorts } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/links.js';
 import type { Passwords } from '../sign-in/passwords.js';
 import type { Join } from './users.js';
@@ -78,12 +78,9 @@ export const createAddUser =
 
 export type AddUser = ReturnType<typeof createAddUser>;
 
-export interface InvitePorts {
-  readonly admission: Authentication;
+export interface InvitePorts extends Pick<ChatPorts, 'admission' | 'derivation' | 'logger'> {
   readonly passwords: Passwords;
   readonly links: Pick<Links, 'request'>;
-  readonly derivation: Derivation;
-  readonly logger: Logger;
 }
 
 const NOT_MAILED =

@@ -7,14 +7,11 @@ import { presenceStream } from '../../../domain/chat/presence.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import type { CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
+import type { CommandContext, Position, RecordedEvent } from '../../ports/index.js';
 import type { Reaction } from '../../subscription/index.js';
 import { rosterAggregate, sessionStream } from '../aggregates.js';
 
-export interface ErasingPorts extends Pick<KernelPorts, 'handle' | 'clock'> {
-  readonly log: Pick<EventLog, 'tombstone'>;
-  readonly vault: Pick<Vault, 'destroy'>;
-}
+export type ErasingPorts = Pick<KernelPorts, 'handle' | 'clock' | 'log' | 'vault'>;
 
 type UserErased = ChatEvent<'UserErased'>;
 

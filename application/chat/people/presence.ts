@@ -12,17 +12,18 @@ import {
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { resultOf } from '../../command/index.js';
 import { awaitConsistent, type PositionedRow, withRows } from '../../consistency/index.js';
-import type { CommandContext, EventLog, Leases, Position } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { presenceAggregate } from '../aggregates.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export interface PresencePorts
-  extends Pick<ChatPorts, 'handle' | 'rows' | 'projectionProgress' | 'clock' | 'logger' | 'admission'> {
-  readonly log: Pick<EventLog, 'retain'>;
-  readonly leases: Pick<Leases, 'holder'>;
+  extends Pick<
+    ChatPorts,
+    'handle' | 'log' | 'rows' | 'projectionProgress' | 'leases' | 'clock' | 'logger' | 'admission'
+  > {
+  readonly systemContext: (actor: string) => CommandContext;
   /** Name of this node, the same after a restart. */
   readonly node: string;
-  readonly systemContext: (actor: string) => CommandContext;
   readonly graceMs?: number;
 }
 

@@ -8,12 +8,12 @@ import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.j
 import { type Rejection, rejection } from '../../../domain/shared/index.js';
 import { serializeList, sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { awaitConsistent, maxPosition } from '../../consistency/index.js';
-import type { Position, ProjectionProgress } from '../../ports/index.js';
+import type { Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import { speakerView } from '../messages/message-view.js';
 import { createPageThrottle, type Reader, type RenderedPage } from '../messages/read-messages.js';
 import type { Visibility } from '../messages/visibility.js';
-import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
 /** Folded part of a word, and the users with names that contain it: all their messages match. */
 export interface QueryWord {
@@ -45,21 +45,15 @@ export interface SearchIndex {
   find(query: SearchQuery): Promise<readonly Hit[]>;
 }
 
-export interface SearchServicePorts {
+export interface SearchServicePorts extends Pick<ChatPorts, 'projectionProgress' | 'admission'> {
   readonly index: SearchIndex;
-  readonly projectionProgress: ProjectionProgress;
-  readonly admission: Authentication;
   readonly visibility: Pick<Visibility, 'findAny'>;
 }
 
-export interface SearchInput {
+export interface SearchInput extends Pick<SearchQuery, 'authorId' | 'from' | 'to' | 'limit'> {
   readonly q: string;
   readonly channelId?: string;
   readonly conversationId?: string;
-  readonly authorId?: string;
-  readonly from?: number;
-  readonly to?: number;
-  readonly limit: number;
 }
 
 const blankQuery = rejection('chat/blank-query', 'invalid', 'q must not be blank');

@@ -3,17 +3,16 @@
 import { randomBytes } from 'node:crypto';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import type { CommandContext, EventLog, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
+import type { CommandContext, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
 import { spentStateAggregate } from '../aggregates.js';
 import type { SignedIn } from './authenticate.js';
 import { notInvited, type SignIn } from './open-session.js';
 import type { SignInOrigin } from './sessions.js';
 
-export interface OAuthPorts extends Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'logger'> {
+export interface OAuthPorts extends Pick<KernelPorts, 'handle' | 'log' | 'derivation' | 'clock' | 'logger'> {
   readonly providers: readonly OAuthProvider[];
   readonly client: OAuthClient;
   readonly signed: SignedTokens;
-  readonly log: Pick<EventLog, 'retain'>;
   readonly signIn: SignIn;
 }
 

@@ -3,17 +3,15 @@
 import { badEmail } from '../../../domain/chat/roster.js';
 import { isEmail, isRejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { type CommandOutcome, nextContext } from '../../command/index.js';
-import type { CommandContext, Derivation } from '../../ports/index.js';
+import type { CommandContext } from '../../ports/index.js';
 import type { Join } from '../people/users.js';
-import type { Authentication, SignedIn } from './authenticate.js';
+import type { ChatPorts, SignedIn } from './authenticate.js';
 import type { Links } from './links.js';
 import type { Sessions, SignInOrigin } from './sessions.js';
 
-export interface SignInPorts {
-  readonly admission: Authentication;
+export interface SignInPorts extends Pick<ChatPorts, 'admission' | 'derivation'> {
   readonly join: Join;
   readonly sessions: Sessions;
-  readonly derivation: Derivation;
   readonly links: Links;
   readonly isInviteRequired: boolean;
 }

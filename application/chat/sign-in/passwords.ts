@@ -6,7 +6,7 @@ import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { badLinkOf, isEmail, isRejection, type Rejection, rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { type CommandOutcome, type KernelPorts, nextContext, resultOf } from '../../command/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
-import type { CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
+import type { CommandContext, Hashed, PasswordHashing, Position } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import { passwordAggregate } from '../aggregates.js';
 import type { Join } from '../people/users.js';
@@ -14,8 +14,7 @@ import type { ChatPorts, SignedIn } from './authenticate.js';
 import type { Links } from './links.js';
 import type { Sessions, SignInOrigin } from './sessions.js';
 
-export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'clock'> {
-  readonly vault: Pick<Vault, 'create'>;
+export interface PasswordPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'vault' | 'clock'> {
   readonly hashing: PasswordHashing;
 }
 

@@ -20,7 +20,7 @@ import {
   nextContext,
   resultOf,
 } from '../../command/index.js';
-import type { CommandContext, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
+import type { CommandContext, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate, sessionStream } from '../aggregates.js';
 import {
@@ -33,8 +33,8 @@ import {
   unauthorized,
 } from './authenticate.js';
 
-export interface SessionPorts extends Pick<ChatPorts, 'handle' | 'idempotency' | 'derivation' | 'clock' | 'admission'> {
-  readonly log: Pick<EventLog, 'retain'>;
+export interface SessionPorts
+  extends Pick<ChatPorts, 'handle' | 'idempotency' | 'log' | 'derivation' | 'clock' | 'admission'> {
   readonly tokens: Tokens;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;

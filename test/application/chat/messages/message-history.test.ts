@@ -23,6 +23,7 @@ describe('the history of a message', function () {
   function counted() {
     const read = { events: 0, times: 0 };
     const log = {
+      ...node.kernel.log,
       read: async (...args: Parameters<typeof node.kernel.log.read>) => {
         const events = await node.kernel.log.read(...args);
         read.times++;
