@@ -1,19 +1,20 @@
 /** Aggregates of the chat: deciders with their stream options; seeding and erasing what is cached of them. */
 import { audit } from '../../domain/chat/audit-log.js';
 import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
-import { CHANNELS, type ChannelsState, channels } from '../../domain/chat/channels.js';
+import { CHANNELS, channels } from '../../domain/chat/channels.js';
 import { conversation } from '../../domain/chat/conversation.js';
 import type { SessionSecret } from '../../domain/chat/events/sign-in.js';
 import { file, fileNotFound } from '../../domain/chat/file.js';
 import { isPost, message, messageNotFound } from '../../domain/chat/message.js';
 import { password } from '../../domain/chat/password.js';
 import { presence } from '../../domain/chat/presence.js';
-import { ROSTER, type RosterState, roster } from '../../domain/chat/roster.js';
+import { ROSTER, roster } from '../../domain/chat/roster.js';
 import { server } from '../../domain/chat/server-settings.js';
 import { thread } from '../../domain/chat/thread.js';
 import { oneTimeLinks, requestRecord, SESSION_EVENTS, sessionStreamOf, sessions } from '../../domain/shared/index.js';
 import { type AggregateStore, aggregatesOf } from '../command/index.js';
-import { aggregateAt, handleByType, type StreamCursors } from '../subscription/index.js';
+import { aggregateAt, handleByType } from '../subscription/index.js';
+import type { ChatState } from './audience/state.js';
 
 const aggregate = aggregatesOf(catalog);
 
@@ -46,16 +47,10 @@ export const fileAggregate = aggregate(file, {
 export const presenceAggregate = aggregate(presence, { maxCount: 1 });
 export const auditAggregate = aggregate(audit);
 
-interface Folded {
-  readonly roster: RosterState;
-  readonly channels: ChannelsState;
-  readonly reached: StreamCursors;
-}
-
 /** Seeds the cache with the relay's state: loading an aggregate then reads only what the relay has not received yet. */
 export function seedAggregatesFromRelay(
   { seed }: Pick<AggregateStore, 'seed'>,
-  { roster, channels, reached }: Folded,
+  { roster, channels, reached }: ChatState,
 ): void {
   for (const [stream, state] of [
     [ROSTER, roster],
@@ -69,7 +64,7 @@ export function seedAggregatesFromRelay(
 /** Creates the handler that drops erased data from the relay's buffer and from cached aggregates. */
 export function forgetErased(
   aggregates: Pick<AggregateStore, 'forget' | 'seed'>,
-  relay: { state(): Folded; clear(): void },
+  relay: { state(): ChatState; clear(): void },
 ) {
   // The relay's state no longer has the erased data.
   const reseed = () => seedAggregatesFromRelay(aggregates, relay.state());

@@ -17,14 +17,10 @@ export const audit: Decider<Nothing, AuditEvent, AuditEvent> = {
   evolve: { SignInLimitReached: (state) => state, Exported: (state) => state, ActKept: (state) => state },
 };
 
-export interface AuditedAct {
-  /** `<target>.<verb>`. */
-  readonly action: string;
-  readonly actorId: string;
-  readonly targetType: string;
-  readonly targetId: string;
+/** `action`: `<target>.<verb>`. */
+export type AuditedAct = Pick<ChatEvent<'ActKept'>['data'], 'action' | 'actorId' | 'targetType' | 'targetId'> & {
   readonly metadata: object;
-}
+};
 
 const act = (action: string, actorId: string, targetId: string, metadata: object = {}): AuditedAct => {
   const [targetType = ''] = action.split('.');

@@ -8,13 +8,7 @@ export type Status = PresenceEvent['data']['status'];
 /** Milliseconds after the last stream closes until the user is offline; covers page reloads. */
 export const GRACE_MS = 10_000;
 
-export interface PresenceState {
-  readonly status: Status;
-  readonly isByHand: boolean;
-  /** Node runs with open streams of the user. */
-  readonly runs: readonly string[];
-  readonly lastSeen: number;
-}
+export type PresenceState = Pick<PresenceEvent['data'], 'status' | 'isByHand' | 'runs' | 'lastSeen'>;
 
 interface About {
   readonly userId: string;

@@ -1,6 +1,7 @@
 /** Reactions to a message, by user and reaction. */
 
 import { PersistentMap } from '../shared/index.js';
+import type { ChatEvent } from './catalog.js';
 import type { Reactions } from './events/messages.js';
 import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 
@@ -9,11 +10,7 @@ const MAX_EVENT_REACTIONS = 1000;
 
 export const MAX_REACTIONS = 50;
 
-interface ReactionPlace {
-  readonly userId: string;
-  readonly place: number;
-  readonly sign: number;
-}
+type ReactionPlace = Pick<ChatEvent<'ReactionAdded'>['data'], 'userId' | 'place' | 'sign'>;
 
 export interface ReactionState {
   readonly present: PersistentMap<ReactionPlace>;

@@ -2,10 +2,10 @@
 
 import { type AuditEvent, type AuditedAct, auditedAct, auditStream } from '../../../domain/chat/audit-log.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
+import { isRejection, rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
 import { streamList } from '../../concurrency/index.js';
-import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type PositionedRow, withRows } from '../../consistency/index.js';
 import type { CommandContext, Derivation, Position, RecordedEvent, Vault } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { auditAggregate } from '../aggregates.js';
@@ -30,12 +30,6 @@ export interface AuditQuery {
   readonly action?: string;
 }
 
-/** Result stream; can be read once. */
-export interface Entries extends Consistency {
-  /** JSON: `{entries: [AuditEntry]}`, newest first. Only a few entries are in memory at a time. */
-  pieces(): AsyncGenerator<string>;
-}
-
 /** Rows in memory at a time: a row with all members of a channel may take 0.5 MB, and readers may be slow. */
 export const AUDIT_PAGE = 20;
 
@@ -51,8 +45,11 @@ export function createAudit({ handle, rows, projectionProgress, vault, clock }: 
     return outcome.position;
   }
 
-  /** Newest first. */
-  async function list({ limit, before, action }: AuditQuery, seenByCaller?: Position): Promise<Entries | Rejection> {
+  /**
+   * Newest first, as pieces of the JSON `{entries: [AuditEntry]}`, which can be read once. Only a few entries are in
+   * memory at a time.
+   */
+  async function list({ limit, before, action }: AuditQuery, seenByCaller?: Position) {
     const freshness = await awaitConsistent(projectionProgress, 'chat.audit', {
       lastAppend: projectionProgress.latestOf('chat'),
       seenByCaller,

@@ -1,12 +1,9 @@
 /** Audience of the chat: who may see which event, and when a client's stream ends. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { type Channel, type ChannelsEvent, canSee, channels } from '../../../domain/chat/channels.js';
-import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import { isDirect, participantsOf } from '../../../domain/chat/events/channels.js';
 import { parentOf, type Thread } from '../../../domain/chat/events/messages.js';
-import type { PresenceEvent } from '../../../domain/chat/presence.js';
 import { userById } from '../../../domain/chat/roster.js';
-import type { ServerEvent } from '../../../domain/chat/server-settings.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, handleByType, type StreamControl } from '../../subscription/index.js';
@@ -31,11 +28,11 @@ function viewersOf({ admins }: ChatState, channel: Channel | undefined): readonl
   return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
 }
 
-/** Addresses everyone who may see the channel now; no one when it does not exist. */
-const toViewers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
-  to: viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
-  resource: channelId,
-});
+/** Delivers to everyone who may see the channel now; to no one when it does not exist. */
+function toViewers(state: ChatState, channelId: string, delivery: Omit<Delivery, 'to'>): readonly Delivery[] {
+  const to = viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY];
+  return to.length > 0 ? [{ to, resource: channelId, ...delivery }] : [];
+}
 
 function deliverChange(
   { data: { channelId } }: RevealedEvent<ChannelsEvent>,
@@ -76,9 +73,6 @@ function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   return { to: these.filter((key) => !excluded.has(key)) };
 }
 
-const deliverWebhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
-  [{ ...toViewers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
-
 const channelsOn: Audience<ChatState, ChannelsEvent>['on'] = {
   ChannelCreated: { evolve, deliver: deliverChange },
   ChannelUpdated: { evolve, deliver: deliverChange },
@@ -88,13 +82,13 @@ const channelsOn: Audience<ChatState, ChannelsEvent>['on'] = {
     evolve,
     deliver({ data: { webhookId: id, channelId, createdAt, createdBy, secret }, erased }, state) {
       const payload = { id, name: secret.name, channelId, createdAt, createdBy };
-      return erased ? [] : deliverWebhook(state, channelId, 'NEW_WEBHOOK', payload);
+      return erased ? [] : toViewers(state, channelId, { message: { type: 'NEW_WEBHOOK', payload } });
     },
   },
   WebhookDeleted: {
     evolve,
     deliver: ({ data: { webhookId: id, channelId } }, state) =>
-      deliverWebhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
+      toViewers(state, channelId, { message: { type: 'DELETE_WEBHOOK', payload: { id, channelId } } }),
   },
 };
 
@@ -121,10 +115,7 @@ function broadcast(
   { type, payload }: { readonly type: string; readonly payload: object },
   content: Pick<Delivery, 'shows' | 'erases'>,
 ): readonly Delivery[] {
-  if (!isDirect(channelId)) {
-    const to = toViewers(state, channelId);
-    return to.to.length > 0 ? [{ ...to, ...content, message: { type, payload } }] : [];
-  }
+  if (!isDirect(channelId)) return toViewers(state, channelId, { ...content, message: { type, payload } });
   const participants = participantsOf(channelId) ?? [];
   const direct = { ...payload, conversationId: channelId, participants };
   return [{ to: participants.map(userKey), ...content, message: { type, payload: direct } }];
@@ -214,36 +205,6 @@ function messagesOn(deliveredThread: DeliveredThread): Audience<ChatState, Messa
   };
 }
 
-const conversationsOn: Audience<ChatState, ConversationEvent>['on'] = {
-  ConversationStarted: {
-    deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
-      participants.map((each) => ({
-        to: [userKey(each)],
-        message: {
-          type: 'NEW_CONVERSATION',
-          payload: conversationView(roster, each, { id, createdAt, lastMessageAt: null }),
-        },
-      })),
-  },
-};
-
-const settingsOn: Audience<ChatState, ServerEvent>['on'] = {
-  ServerRenamed: {
-    deliver: ({ data: { secret } }) => [
-      { to: [EVERYBODY], message: { type: 'UPDATE_SERVER_SETTINGS', payload: { name: secret.name } } },
-    ],
-  },
-};
-
-const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
-  PresenceChanged: {
-    deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
-      status === former || !userById(roster, userId)
-        ? []
-        : [{ to: [EVERYBODY], message: { type: 'PRESENCE_UPDATE', payload: { userId, status, lastSeen } } }],
-  },
-};
-
 export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatState, ChatEvent> => ({
   initialState,
   cursors: ({ reached }) => reached,
@@ -252,9 +213,27 @@ export const chatAudience = (deliveredThread: DeliveredThread): Audience<ChatSta
     ...rosterOn,
     ...channelsOn,
     ...messagesOn(deliveredThread),
-    ...conversationsOn,
-    ...settingsOn,
-    ...presenceOn,
+    ConversationStarted: {
+      deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
+        participants.map((each) => ({
+          to: [userKey(each)],
+          message: {
+            type: 'NEW_CONVERSATION',
+            payload: conversationView(roster, each, { id, createdAt, lastMessageAt: null }),
+          },
+        })),
+    },
+    ServerRenamed: {
+      deliver: ({ data: { secret } }) => [
+        { to: [EVERYBODY], message: { type: 'UPDATE_SERVER_SETTINGS', payload: { name: secret.name } } },
+      ],
+    },
+    PresenceChanged: {
+      deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
+        status === former || !userById(roster, userId)
+          ? []
+          : [{ to: [EVERYBODY], message: { type: 'PRESENCE_UPDATE', payload: { userId, status, lastSeen } } }],
+    },
     RequestRecorded: {},
     SessionOpened: {},
     SessionRefreshed: {},

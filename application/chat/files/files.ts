@@ -57,7 +57,8 @@ export function createFiles(ports: FilePorts) {
   ) {
     const checked = validateUpload(filename, channelId === null ? 'file' : 'image', content, thumbnail);
     if ('rejected' in checked) return checked;
-    const { originalName, extension, received } = checked;
+    const { originalName, extension, main, thumb } = checked;
+    const received = thumb ? [main, thumb] : [main];
     const fileId = derivation.id('chat.file', context.commandId);
     const subject = fileSubject({ fileId });
     await vault.create(subject);
@@ -67,7 +68,6 @@ export function createFiles(ports: FilePorts) {
       const sealedKey = (await vault.seal(subject, { key: keyText(key) })) ?? '-';
       return { contentType, size, sha256, stored, sealedKey };
     };
-    const [main, thumb] = received;
     const uploadedAt = clock.now();
     const about = {
       fileId,
@@ -197,18 +197,12 @@ interface Part {
   readonly from: IncomingBlob;
 }
 
-interface Checked {
-  readonly originalName: string;
-  readonly extension: string;
-  readonly received: readonly [Part, Part?] & readonly Part[];
-}
-
 function validateUpload(
   filename: string,
   purpose: Purpose,
   content: IncomingBlob | undefined,
   thumbnail: IncomingBlob | undefined,
-): Checked | Rejection {
+) {
   const originalName = tidyFileName(filename);
   if (originalName === undefined) return badName;
   const extension = extensionOf(originalName);
@@ -217,8 +211,8 @@ function validateUpload(
   if (!content || content.size === 0) return emptyFile;
   if (!fitsType(extension, content.head)) return contentMismatch;
   const main = { contentType, from: content };
-  if (!thumbnail || thumbnail.size === 0) return { originalName, extension, received: [main] };
+  if (!thumbnail || thumbnail.size === 0) return { originalName, extension, main };
   const thumbnailType = imageTypeOf(thumbnail.head);
   if (!thumbnailType) return badThumbnail;
-  return { originalName, extension, received: [main, { contentType: thumbnailType, from: thumbnail }] };
+  return { originalName, extension, main, thumb: { contentType: thumbnailType, from: thumbnail } };
 }

@@ -8,24 +8,17 @@ import type { CommandContext } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
 import type { Files } from '../files/files.js';
 import type { Authentication, Caller, ChatPorts } from '../sign-in/authenticate.js';
+import type { MessageSnapshot } from './message-view.js';
 import type { Visibility } from './visibility.js';
 
 /** Content as sent by a client; an edit leaves absent members unchanged. */
-export interface MessageInput {
-  readonly content?: string;
-  readonly attachments?: MessageContent['attachments'];
-  readonly images?: MessageContent['images'];
+export interface MessageInput extends Partial<Pick<MessageContent, 'content' | 'attachments' | 'images'>> {
   readonly quotedMessageId?: string | null;
 }
 
 export interface PreparedContent {
   readonly body: Partial<MessageContent>;
   readonly quotedMessageId?: string | null;
-}
-
-interface EditTarget {
-  readonly id: string;
-  readonly quotedMessageId: string | null;
 }
 
 const emptyEdit = rejection(
@@ -71,7 +64,7 @@ export function createContents({ handle, clock, admission, visibility, files }: 
     by: Caller,
     channelId: string,
     input: MessageInput,
-    target?: EditTarget,
+    target?: Pick<MessageSnapshot, 'id' | 'quotedMessageId'>,
   ): Promise<PreparedContent | Rejection> {
     if (target && Object.values(input).every((each) => each === undefined)) return emptyEdit;
     const attached = await check(by, channelId, input);

@@ -1,6 +1,5 @@
 /** Reads all versions of a message or reply from the event log. */
 import { catalog } from '../../../domain/chat/catalog.js';
-import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -13,12 +12,6 @@ import type { Visibility } from './visibility.js';
 
 export interface HistoryPorts extends Pick<ChatPorts, 'log' | 'decryptEvent' | 'admission'> {
   readonly visibility: Visibility;
-}
-
-export interface Version extends Omit<MessageContent, 'botName'> {
-  readonly author: AuthorView;
-  readonly createdAt: number;
-  readonly quotedMessageId: string | null;
 }
 
 type VersionEvent = Extract<MessageEvent, { type: 'MessagePosted' | 'ReplyWritten' | 'MessageEdited' }>;
@@ -58,7 +51,7 @@ export function createHistory({ log, decryptEvent, admission, visibility }: Hist
   }
 }
 
-function versionOf(data: VersionEvent['data'], author: AuthorView): Version {
+function versionOf(data: VersionEvent['data'], author: AuthorView) {
   const { secret, createdAt, quotedMessageId } = data;
   const { content, attachments, images, mentions } = secret;
   const since = 'updatedAt' in data ? (data.updatedAt ?? createdAt) : createdAt;

@@ -29,14 +29,6 @@ export interface RenderedPage extends Consistency {
   readonly fromCache?: true;
 }
 
-/** Request for a page, after the wait for rows. */
-interface PageRequest {
-  readonly reader: Reader;
-  readonly limit: number;
-  readonly seen: Position;
-  readonly freshness: Consistency;
-}
-
 const MAX_PINS = 500;
 
 export type MessageReader = ReturnType<typeof createMessageReader>;
@@ -54,19 +46,6 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     return json === undefined ? undefined : { json, position: pageCache.feedPosition() };
   }
 
-  /** Renders once for all readers that wait with the same key at the same time. */
-  async function renderShared(
-    key: readonly unknown[],
-    { reader, limit, seen, freshness }: PageRequest,
-    make: () => Promise<RenderedPage | Rejection>,
-  ): Promise<RenderedPage | Rejection> {
-    // The shared job then renders with names at least as new as each reader has seen.
-    await roster(seen);
-    const page = await throttle(limit, reader, make, JSON.stringify(key));
-    if ('rejected' in page) return page;
-    return { ...freshness, json: page.json, position: maxPosition(page.position, freshness.position) };
-  }
-
   async function readList(
     reader: Reader,
     list: MessageList,
@@ -82,9 +61,11 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
     if (cached) return hasWaited ? cached : { ...cached, fromCache: true };
     const awaitRows = (changedAt: Position) => pages.awaitRows(channelId, maxPosition(seen, changedAt));
     const freshness = await awaitRows(pageCache.changedAt(list));
-    const key = [channelId, threadId, limit, before, after, isCurrent];
+    // Rendered once for all readers that wait with the same key: with names at least as new as each of them has seen.
+    await roster(seen);
     // A page from the cache is not for those who must see more.
-    return renderShared(key, { reader, limit, seen, freshness }, async () => {
+    const key = JSON.stringify([channelId, threadId, limit, before, after, isCurrent]);
+    const render = async () => {
       if (!isCacheable || freshness.consistency)
         return renderPage(await pages.messages(list, range, freshness), seen, nameOfList(list));
       // An earlier job may have filled the cache meanwhile.
@@ -95,7 +76,10 @@ export function createMessageReader({ admission, pages, pageCache, writePosition
       );
       const requested = 'rejected' in page ? page : { ...page, found: page.found.slice(-limit) };
       return renderPage(requested, seen, nameOfList(list));
-    });
+    };
+    const page = await throttle(limit, reader, render, key);
+    if ('rejected' in page) return page;
+    return { ...freshness, json: page.json, position: maxPosition(page.position, freshness.position) };
   }
 
   const messages = (reader: Reader, channelId: string, range: Range, seen?: Position) =>

@@ -10,12 +10,6 @@ import type { Position } from '../../ports/index.js';
 import { channelsAggregate, conversationAggregate, messageAggregate } from '../aggregates.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface Conversation {
-  readonly id: string;
-  readonly participants: readonly [string, string];
-  readonly createdAt: number;
-}
-
 export type Visibility = ReturnType<typeof createVisibility>;
 
 export function createVisibility({ admission }: Pick<ChatPorts, 'admission'>) {
@@ -24,12 +18,14 @@ export function createVisibility({ admission }: Pick<ChatPorts, 'admission'>) {
     channelNotFound;
 
   /** Visible to its two participants once it has been started. */
-  async function conversation({ userId }: Caller, id: string, seen?: Position): Promise<Conversation | Rejection> {
-    const participants = participantsOf(id);
-    if (!participants?.includes(userId)) return conversationNotFound;
+  async function conversation(
+    { userId }: Caller,
+    id: string,
+    seen?: Position,
+  ): Promise<{ readonly id: string } | Rejection> {
+    if (!participantsOf(id)?.includes(userId)) return conversationNotFound;
     const { state } = await admission.load(conversationAggregate, conversationSubject(id), seen);
-    const { startedAt: createdAt } = state;
-    return createdAt === undefined ? conversationNotFound : { id, participants, createdAt };
+    return state.startedAt === undefined ? conversationNotFound : { id };
   }
 
   async function message(

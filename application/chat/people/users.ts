@@ -18,12 +18,6 @@ import type { ChatPorts } from '../sign-in/authenticate.js';
 
 export type JoinPorts = Pick<KernelPorts, 'handle' | 'derivation' | 'clock' | 'vault'>;
 
-export interface JoinResult {
-  readonly user: User;
-  readonly isNew: boolean;
-  readonly position: Position;
-}
-
 /** A new user; without a name it is derived from the normalized email. */
 export type Newcomer = Pick<Extract<RosterCommand, { type: 'AddUser' }>, 'how' | 'email' | 'isAdmin' | 'by'> & {
   readonly userName?: string | undefined;
@@ -34,11 +28,7 @@ export type Join = ReturnType<typeof createJoin>;
 export const createJoin =
   ({ handle, vault, derivation, clock }: JoinPorts) =>
   /** `prepare` runs once, before the user is added, to create prerequisites; it may refuse. */
-  async (
-    newcomer: Newcomer,
-    context: CommandContext,
-    prepare?: (userId: string) => Promise<Rejection | undefined>,
-  ): Promise<JoinResult | Rejection> => {
+  async (newcomer: Newcomer, context: CommandContext, prepare?: (userId: string) => Promise<Rejection | undefined>) => {
     const { email, userName = email.slice(0, email.indexOf('@')) } = newcomer;
     const userId = derivation.id('chat.user', context.commandId);
     // The key must exist before the event can be sealed.

@@ -91,8 +91,7 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
  * Failed sign-ins until a pause. Low per network and email; high per email, or anyone could lock a user out from
  * elsewhere with a few wrong passwords.
  */
-const MAX_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
-const LIMITS = ['email', 'network', 'email-and-network'] as const;
+const LIMITS = { email: 1000, network: 50, 'email-and-network': 10 } as const;
 const FAILURES_MS = 15 * 60_000;
 
 const limitFailures = (limit: number) => createRateLimiters(() => createSlidingWindow(limit, FAILURES_MS));
@@ -104,11 +103,10 @@ export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
   const { admission, join, sessions, passwords, links, derivation, clock, audit } = ports;
-  const failureLimits = {
-    email: limitFailures(MAX_FAILURES.email),
-    network: limitFailures(MAX_FAILURES.network),
-    'email-and-network': limitFailures(MAX_FAILURES['email-and-network']),
-  };
+  const failureLimits = Object.entries(LIMITS).map(([limit, most]) => ({
+    limit: limit as keyof typeof LIMITS,
+    limiterOf: limitFailures(most),
+  }));
   /** Audits each reached limit once per window. */
   const auditLimit = limitFailures(1);
 
@@ -129,9 +127,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const email = tidyEmail(rawEmail);
     const addressId = derivation.id('chat.failures', email);
     const keys = { email: addressId, network: from.network, 'email-and-network': `${addressId} ${from.network}` };
-    const failures = LIMITS.map((limit) => ({
+    const failures = failureLimits.map(({ limit, limiterOf }) => ({
       limit,
-      limiter: failureLimits[limit](keys[limit]),
+      limiter: limiterOf(keys[limit]),
       auditLimiter: auditLimit(`${limit} ${keys[limit]}`),
     }));
     const checkFailures = () => {

@@ -13,20 +13,13 @@ import {
   sessionEndedOf,
   truncate,
 } from '../../../domain/shared/index.js';
-import {
-  type CommandOutcome,
-  type CommandResult,
-  type KernelPorts,
-  nextContext,
-  resultOf,
-} from '../../command/index.js';
+import { type CommandOutcome, type KernelPorts, nextContext, resultOf } from '../../command/index.js';
 import type { CommandContext, Position, Quota, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate, sessionStream } from '../aggregates.js';
 import {
   type Caller,
   type ChatPorts,
-  type Session,
   type SignedIn,
   type TokenSession,
   type Tokens,
@@ -53,10 +46,6 @@ interface OpenOptions {
   readonly alone?: boolean;
   readonly mailed?: boolean;
   readonly recheck?: () => Promise<boolean>;
-}
-
-export interface SessionView extends Omit<Session, 'generation' | 'secret'>, SessionSecret {
-  readonly isCurrentSession: boolean;
 }
 
 export interface SessionSelection {
@@ -174,10 +163,7 @@ export function createSessions(ports: SessionPorts) {
   const endAll = (userId: string, context: CommandContext) =>
     run({ type: 'EndSessions', userId, reason: 'password', now: clock.now() }, context);
 
-  async function list(
-    { userId, sessionId }: Caller,
-    seen?: Position,
-  ): Promise<CommandResult<{ readonly sessions: readonly SessionView[] }>> {
+  async function list({ userId, sessionId }: Caller, seen?: Position) {
     const { state, position } = await admission.load(sessionAggregate, sessionStream(userId), seen);
     const sessions = activeSessions(state, clock.now())
       .toReversed()

@@ -1,5 +1,15 @@
 /** Events of signing in: passwords, emailed one-time links, sessions. */
-import { event, id, linkEvents, object, sessionEnd, sessionFields, text, time } from '../../shared/index.js';
+import {
+  type DataOf,
+  event,
+  id,
+  linkEvents,
+  object,
+  sessionEnd,
+  sessionFields,
+  text,
+  time,
+} from '../../shared/index.js';
 import { userSubject } from './roster.js';
 
 const passwordEvents = {
@@ -24,13 +34,11 @@ export const linksSubject = ({ expiresAt }: { readonly expiresAt: number }): str
 export const linksSubjectOf = (day: number): string => `chat.links-${day}`;
 
 /** Holds no token: tokens are derived from session, generation and the installation's key. */
-const session = object({ ...sessionFields, secret: object({ ip: text, userAgent: text }) });
-const sealed = { subject: userSubject, erased: { ip: '', userAgent: '' } };
+const sessionSecret = object({ ip: text, userAgent: text });
+export type SessionSecret = DataOf<typeof sessionSecret>;
 
-export interface SessionSecret {
-  readonly ip: string;
-  readonly userAgent: string;
-}
+const session = object({ ...sessionFields, secret: sessionSecret });
+const sealed = { subject: userSubject, erased: { ip: '', userAgent: '' } };
 
 const sessionEvents = {
   SessionOpened: event(session, { sealed }),

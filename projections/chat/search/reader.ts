@@ -192,7 +192,7 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
       if (name === undefined) return [];
       const visible = visibleBlocks(await headers(name), query.isVisible);
       const found = await searchBlocks(visible, compileQuery(query), query.limit);
-      return found.map(hitOf);
+      return found.map(({ doc, channel }): Hit => ({ ...doc, channelId: channel }));
     },
   };
 }
@@ -226,12 +226,3 @@ function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery
   queryWords.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
   return { words: queryWords, authorId, from, to };
 }
-
-const hitOf = ({ channel, doc: { id, author, createdAt, content, botName } }: Match): Hit => ({
-  id,
-  channelId: channel,
-  author,
-  createdAt,
-  content,
-  ...(botName !== undefined && { botName }),
-});
