@@ -52,10 +52,7 @@ export function seedAggregatesFromRelay(
   { seed }: Pick<AggregateStore, 'seed'>,
   { roster, channels, reached }: ChatState,
 ): void {
-  for (const [stream, state] of [
-    [ROSTER, roster],
-    [CHANNELS, channels],
-  ] as const) {
+  for (const [stream, state] of Object.entries({ [ROSTER]: roster, [CHANNELS]: channels })) {
     const at = reached[stream];
     if (at && at.revision >= 0) seed(stream, aggregateAt(state, at));
   }

@@ -81,32 +81,16 @@ export const messages: Projection<MessageChange> = {
   },
 };
 
-const contentOf = ({
-  author,
-  createdAt,
-  quotedMessageId,
-  secret,
-}: RecordedEvent<ChatEvent<'MessagePosted' | 'ReplyPosted'>>['data']) => ({
-  author,
-  createdAt,
-  updatedAt: null,
-  pinnedAt: null,
-  quotedMessageId,
-  secret,
-});
+function contentOf(data: RecordedEvent<ChatEvent<'MessagePosted' | 'ReplyPosted'>>['data']) {
+  const { author, createdAt, quotedMessageId, secret } = data;
+  return { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
+}
 
+const CONTENT_FIELDS = ['author', 'createdAt', 'updatedAt', 'pinnedAt', 'quotedMessageId', 'secret'];
 /** Fields that the row of a deleted reply loses. */
-const CONTENT = {
-  posted: '',
-  author: '',
-  createdAt: '',
-  updatedAt: '',
-  pinnedAt: '',
-  quotedMessageId: '',
-  secret: '',
-  reactions: '',
-  more: '',
-} as const;
+const CONTENT = Object.fromEntries(
+  [...CONTENT_FIELDS, 'posted', 'reactions', 'more'].map((field) => [field, '' as const]),
+);
 
 /** Row that holds a reaction: the message's own, or a further one. */
 const reactionsRow = (messageId: string, place: number): string =>

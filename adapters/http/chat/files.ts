@@ -73,9 +73,11 @@ const uploadedImage = object({ success: { type: 'boolean' }, filename: text });
 const tags = ['files'];
 const NO_FILE = { description: 'There is no such file, or the caller cannot see a message with it' };
 const NO_IMAGE = { description: 'There is no such image, or the caller cannot see its channel or conversation' };
-const PARTIAL = { description: 'The requested range', type: '*/*' };
-const NOT_MODIFIED = { description: 'Not modified since `If-None-Match`' };
-const BAD_RANGE = { description: 'The requested range is outside of the content' };
+const DOWNLOADED = {
+  206: { description: 'The requested range', type: '*/*' },
+  304: { description: 'Not modified since `If-None-Match`' },
+  416: { description: 'The requested range is outside of the content' },
+};
 const BAD_FILE = {
   description: 'The name, its extension or the content is invalid, or the content is not base64, empty or too large',
 };
@@ -121,10 +123,8 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     ...user,
     answers: {
       200: { description: 'The content', type: '*/*' },
-      206: PARTIAL,
-      304: NOT_MODIFIED,
       404: NO_FILE,
-      416: BAD_RANGE,
+      ...DOWNLOADED,
     },
     async handle(request, caller) {
       const file = await files.file(caller, request.params.filename, request.ifPosition);
@@ -181,10 +181,8 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
         query: imageQuery,
         answers: {
           200: { description: 'The content; of the thumbnail if it is requested and exists', type: 'image/*' },
-          206: PARTIAL,
-          304: NOT_MODIFIED,
           404: NO_IMAGE,
-          416: BAD_RANGE,
+          ...DOWNLOADED,
         },
         async handle(request, { caller, channelId }) {
           const image = await files.image(caller, channelId, request.params.filename!, request.ifPosition);

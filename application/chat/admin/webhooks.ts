@@ -7,7 +7,7 @@ import { isRejection, type Rejection, rejection } from '../../../domain/shared/i
 import { type CommandOutcome, type CommandResult, resultOf } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import { createMentionFinder } from '../messages/message-content.js';
+import { findMentions } from '../messages/message-content.js';
 import type { MessageView } from '../messages/message-view.js';
 import type { Messages } from '../messages/messages.js';
 import type { ChatPorts } from '../sign-in/authenticate.js';
@@ -33,7 +33,6 @@ const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 export function createWebhooks({ handle, aggregates, derivation, clock, admission, messages }: WebhookPorts) {
-  const findMentions = createMentionFinder(admission);
   const run = (command: ChannelsCommand, context: CommandContext) =>
     handle(channelsAggregate, CHANNELS, command, context);
 
@@ -75,7 +74,7 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     content: string,
     context: CommandContext,
   ): CommandOutcome<{ readonly message: MessageView }> {
-    const body = { content, mentions: await findMentions(content), botName: name };
+    const body = { content, mentions: await findMentions(admission, content), botName: name };
     return messages.postPrepared(webhookAuthor(id), channelId, { body }, context);
   }
 

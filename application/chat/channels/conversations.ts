@@ -4,30 +4,23 @@ import { catalog } from '../../../domain/chat/catalog.js';
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/channels.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, rejection } from '../../../domain/shared/index.js';
-import { type CommandOutcome, createRequestRecord } from '../../command/index.js';
+import { createRequestRecord } from '../../command/index.js';
 import { awaitConsistent, type PositionedRow, type WritePositions, withRows } from '../../consistency/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { conversationAggregate } from '../aggregates.js';
-import { type AuthorView, authorView } from '../messages/message-view.js';
+import { authorView } from '../messages/message-view.js';
 import type { Caller, ChatPorts } from '../sign-in/authenticate.js';
 
-export interface ConversationView {
-  readonly id: string;
-  readonly participants: readonly string[];
-  readonly createdAt: number;
-  readonly lastMessageAt: number | null;
-  readonly otherUser: AuthorView;
-}
-
-export const conversationView = (
+export function conversationView(
   roster: RosterState,
   reader: string,
-  { id, createdAt, lastMessageAt }: Pick<ConversationView, 'id' | 'createdAt' | 'lastMessageAt'>,
-): ConversationView => {
+  about: { readonly id: string; readonly createdAt: number; readonly lastMessageAt: number | null },
+) {
+  const { id, createdAt, lastMessageAt } = about;
   const participants = participantsOf(id) ?? [];
   const other = participants.find((each) => each !== reader) ?? reader;
   return { id, participants, createdAt, lastMessageAt, otherUser: authorView(roster, other) };
-};
+}
 
 export interface ConversationPorts
   extends Pick<
@@ -58,11 +51,7 @@ export function createConversations(ports: ConversationPorts) {
   const { handle, vault, clock, admission, rows, projectionProgress, writePositions } = ports;
   const recordRequest = createRequestRecord(catalog, ports);
 
-  async function start(
-    { userId }: Caller,
-    targetUserId: string,
-    context: CommandContext,
-  ): CommandOutcome<{ readonly conversation: ConversationView; readonly isNew: boolean }> {
+  async function start({ userId }: Caller, targetUserId: string, context: CommandContext) {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);

@@ -77,17 +77,14 @@ export function createFileLifecycle(ports: FileLifecyclePorts) {
     if (!(await projectionProgress.wait(MODEL, event.position)))
       throw new UnavailableError(`read model ${MODEL} is behind the event log`);
     let channels: ChannelsState | undefined;
-    for (const filter of filters)
-      for await (const page of readRowPages<FileRow>(rows, MODEL, {
-        filter,
-        by: '_id',
-        after: '',
-        limit: BATCH_SIZE,
-      })) {
+    for (const filter of filters) {
+      const pages = { filter, by: '_id', after: '', limit: BATCH_SIZE };
+      for await (const page of readRowPages<FileRow>(rows, MODEL, pages)) {
         // Most messages have no files.
         channels ??= await loadChannels();
         for (const { file } of page) await review(file, channels, clock.now(), causedBy(derivation, NAME, event, file));
       }
+    }
   }
 
   /** Destroys the key first, after which remaining copies are unreadable. */

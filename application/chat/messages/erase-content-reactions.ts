@@ -17,31 +17,26 @@ export type EraseReactionPorts = Pick<
   'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock' | 'log' | 'vault'
 >;
 
-/** Truncates the stream of a deleted message to its deletion event; that event identifies a repeated deletion. */
-export const truncateDeletedMessages = ({
-  log,
-}: Pick<EraseReactionPorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
-  name: 'chat.forget-messages',
-  retryInBackground: true,
-  on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
-});
-
-/** Erases the replies of a deleted message, and its thread but for the end, which refuses further replies. */
-export const eraseThreads = ({
+/**
+ * Truncates the stream of a deleted message to its deletion event, which identifies a repeated deletion. Erases its
+ * replies, and its thread but for the end, which refuses further replies.
+ */
+export const eraseDeletedMessages = ({
   aggregates,
   log,
 }: Pick<EraseReactionPorts, 'aggregates' | 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
-  name: 'chat.erase-threads',
+  name: 'chat.forget-messages',
   retryInBackground: true,
   on: {
-    async MessageDeleted({ data: { messageId } }) {
-      const stream = threadStream(messageId);
-      const { state, revision } = await aggregates.reload(threadAggregate, stream);
+    async MessageDeleted({ stream, data: { messageId } }) {
+      await log.retain(stream, { maxCount: 1 });
+      const thread = threadStream(messageId);
+      const { state, revision } = await aggregates.reload(threadAggregate, thread);
       if (revision < 0) return;
       const ids = Array.from(state.replies, ([id]) => id);
       for (let start = 0; start < ids.length; start += BATCH_SIZE)
         await Promise.all(ids.slice(start, start + BATCH_SIZE).map((id) => log.tombstone(messageStream(id))));
-      await log.retain(stream, { maxCount: 1 });
+      await log.retain(thread, { maxCount: 1 });
     },
   },
 });

@@ -42,12 +42,11 @@ export interface MessageTarget {
 
 export type AttachedFiles = Partial<Pick<MessageContent, 'attachments' | 'images'>>;
 
-export const createMentionFinder = ({ roster }: Pick<Authentication, 'roster'>) =>
-  async function findMentions(content: string): Promise<readonly string[]> {
-    if (!content.includes('@')) return [];
-    const { names } = (await roster()).state;
-    return mentionsOf(content, (key) => names.get(key));
-  };
+export async function findMentions({ roster }: Pick<Authentication, 'roster'>, content: string) {
+  if (!content.includes('@')) return [];
+  const { names } = (await roster()).state;
+  return mentionsOf(content, (key) => names.get(key));
+}
 
 export interface ContentPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admission'> {
   readonly visibility: Visibility;
@@ -57,8 +56,6 @@ export interface ContentPorts extends Pick<ChatPorts, 'handle' | 'clock' | 'admi
 export type Contents = ReturnType<typeof createContents>;
 
 export function createContents({ handle, clock, admission, visibility, files }: ContentPorts) {
-  const findMentions = createMentionFinder(admission);
-
   /** Prepares a new message, or with `target` an edit. */
   async function prepare(
     by: Caller,
@@ -70,7 +67,10 @@ export function createContents({ handle, clock, admission, visibility, files }: 
     const attached = await check(by, channelId, input);
     if ('rejected' in attached) return attached;
     const { content, quotedMessageId } = input;
-    const body = { ...attached, ...(content !== undefined && { content, mentions: await findMentions(content) }) };
+    const body = {
+      ...attached,
+      ...(content !== undefined && { content, mentions: await findMentions(admission, content) }),
+    };
     if (quotedMessageId === undefined) return { body };
     // A quote that an edit does not change may refer to a message deleted since.
     if (quotedMessageId === null || quotedMessageId === target?.quotedMessageId) return { body, quotedMessageId };

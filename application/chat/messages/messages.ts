@@ -32,10 +32,6 @@ export interface MessagePorts
   readonly writePositions: WritePositions;
 }
 
-export interface Success {
-  readonly success: true;
-}
-
 export type Messages = ReturnType<typeof createMessages>;
 
 const canHaveThread = (messageId: string, channelId: string) =>
@@ -137,7 +133,7 @@ export function createMessages(ports: MessagePorts) {
     return respond(messageId, await run(messageId, command, context, attachFiles));
   }
 
-  async function remove(caller: Caller, messageId: string, context: CommandContext): CommandOutcome<Success> {
+  async function remove(caller: Caller, messageId: string, context: CommandContext) {
     const removed = await removeAndSummarize(caller, messageId, context);
     return isRejection(removed) ? removed : { body: { success: true }, position: removed.position };
   }

@@ -5,14 +5,14 @@ import { isDirect } from '../../../domain/chat/events/channels.js';
 import { parentOf, replyIdIn } from '../../../domain/chat/events/messages.js';
 import { messageNotFound, notInDirect } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
-import type { CommandOutcome, KernelPorts } from '../../command/index.js';
+import { isRejection, rejection } from '../../../domain/shared/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { threadAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { MessageInput } from './message-content.js';
-import { type MessageView, messageView, postedMessage, type ThreadView, threadView } from './message-view.js';
-import type { MessagePorts, Messages, Success } from './messages.js';
+import { messageView, postedMessage, threadView } from './message-view.js';
+import type { MessagePorts, Messages } from './messages.js';
 import { summaryAfter } from './thread-summaries.js';
 
 export interface ReplyPorts
@@ -28,11 +28,7 @@ export function createReplies(ports: ReplyPorts) {
   const { handle, derivation, admission, visibility, writePositions, messages } = ports;
 
   /** Finds the message of a thread, which need not have replies yet. */
-  async function parent(
-    caller: Caller,
-    messageId: string,
-    seen?: Position,
-  ): Promise<{ readonly channelId: string } | Rejection> {
+  async function parent(caller: Caller, messageId: string, seen?: Position) {
     const found = await visibility.message(caller, messageId, seen);
     if ('rejected' in found) return found;
     const { channelId } = found.state;
@@ -40,12 +36,7 @@ export function createReplies(ports: ReplyPorts) {
     return isDirect(channelId) ? notInDirect('have no threads') : { channelId };
   }
 
-  async function post(
-    caller: Caller,
-    messageId: string,
-    input: MessageInput,
-    context: CommandContext,
-  ): CommandOutcome<{ readonly reply: MessageView; readonly threadMeta: ThreadView }> {
+  async function post(caller: Caller, messageId: string, input: MessageInput, context: CommandContext) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
@@ -77,12 +68,7 @@ export function createReplies(ports: ReplyPorts) {
     return isInThread(messageId, replyId) ? messages.edit(caller, replyId, input, context) : messageNotFound;
   }
 
-  async function remove(
-    caller: Caller,
-    messageId: string,
-    replyId: string,
-    context: CommandContext,
-  ): CommandOutcome<Success & { readonly threadMeta: ThreadView | null }> {
+  async function remove(caller: Caller, messageId: string, replyId: string, context: CommandContext) {
     const removed = isInThread(messageId, replyId)
       ? await messages.removeAndSummarize(caller, replyId, context)
       : messageNotFound;

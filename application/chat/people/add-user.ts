@@ -63,11 +63,8 @@ export const createAddUser =
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
     const passwordContext = nextContext(derivation, 'chat.set-password', context);
-    const setInitialPassword = async (userId: string) => {
-      if (!hashed || !takesPasswords) return undefined;
-      const set = await passwords.set(userId, hashed, { by }, passwordContext);
-      return isRejection(set) ? set : undefined;
-    };
+    const setInitialPassword = async (userId: string) =>
+      hashed && takesPasswords ? passwords.set(userId, hashed, { by }, passwordContext) : undefined;
     const newcomer = { how: 'admin', email: tidyEmail(email), isAdmin: role === 'admin', by } as const;
     const result = await join(newcomer, context, setInitialPassword);
     if (isRejection(result)) return result;

@@ -9,7 +9,7 @@ import {
   userByEmail,
   userById,
 } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type CommandResult, type KernelPorts, resultOf } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
@@ -28,7 +28,7 @@ export type Join = ReturnType<typeof createJoin>;
 export const createJoin =
   ({ handle, vault, derivation, clock }: JoinPorts) =>
   /** `prepare` runs once, before the user is added, to create prerequisites; it may refuse. */
-  async (newcomer: Newcomer, context: CommandContext, prepare?: (userId: string) => Promise<Rejection | undefined>) => {
+  async (newcomer: Newcomer, context: CommandContext, prepare?: (userId: string) => Promise<unknown>) => {
     const { email, userName = email.slice(0, email.indexOf('@')) } = newcomer;
     const userId = derivation.id('chat.user', context.commandId);
     // The key must exist before the event can be sealed.

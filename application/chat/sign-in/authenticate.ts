@@ -89,7 +89,8 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
       return { accessToken, refreshToken: await signed.sign(refresh), exp: jwtExpirySeconds, tokenType: 'Bearer' };
     },
 
-    async bearer(token: string): Promise<Bearer | undefined> {
+    async bearer(token: string | undefined): Promise<Bearer | undefined> {
+      if (token === undefined) return undefined;
       const found = verified.get(token) ?? (await verify(token));
       return found && clock.now() < found.exp * 1000 ? found : undefined;
     },
@@ -154,14 +155,11 @@ export function createAuthentication({ aggregates, tokens, clock, feedPosition }
 
   const roster = (seen?: Position) => load(rosterAggregate, ROSTER, seen);
 
-  const parseAccessToken = async (token: string | undefined): Promise<Bearer | undefined> =>
-    token === undefined ? undefined : tokens.bearer(token);
-
   return {
     load,
     find,
     roster,
-    parseAccessToken,
+    parseAccessToken: tokens.bearer,
 
     /** The active session of a caller just authenticated, from the cache only. */
     session({ userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined {
@@ -182,7 +180,7 @@ export function createAuthentication({ aggregates, tokens, clock, feedPosition }
 
     /** Returns the caller as of `seen` or later; requires a valid token and an active session. */
     async authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection> {
-      const bearer = await parseAccessToken(token);
+      const bearer = await tokens.bearer(token);
       if (!bearer) return unauthorized;
       const { userId, sessionId } = bearer;
       const now = clock.now();

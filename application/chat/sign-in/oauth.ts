@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { KernelPorts } from '../../command/index.js';
-import type { CommandContext, OAuthClient, OAuthProvider, Profile, SignedTokens } from '../../ports/index.js';
+import type { CommandContext, OAuthClient, OAuthProvider, SignedTokens } from '../../ports/index.js';
 import { spentStateAggregate } from '../aggregates.js';
 import type { SignedIn } from './authenticate.js';
 import { notInvited, type SignIn } from './open-session.js';
@@ -86,18 +86,14 @@ export function createOAuth(ports: OAuthPorts) {
     if (isRejection(spent) || spent.events.length === 0) return { failure: 'invalid_state' };
     if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
     if (!code) return { failure: 'missing_code' };
-    const profile = await fetchProfile(provider, code, verifierOf(state));
+    const profile = await client.profile(provider, code, verifierOf(state)).catch((err: unknown) => {
+      logger.warn({ err, provider: provider.id }, 'OAuth provider returned no profile');
+      return undefined;
+    });
     if (!profile) return { failure: 'provider_error' };
     if (profile.email === undefined) return { failure: 'no_verified_email' };
     const result = await signIn.signInWithEmail(profile.email, from, context, profile.name);
     return isRejection(result) ? failureFor(result) : result.body;
-  }
-
-  async function fetchProfile(provider: OAuthProvider, code: string, verifier: string) {
-    return client.profile(provider, code, verifier).catch((err: unknown): Profile | undefined => {
-      logger.warn({ err, provider: provider.id }, 'OAuth provider returned no profile');
-      return undefined;
-    });
   }
 
   return {

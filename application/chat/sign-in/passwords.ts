@@ -164,15 +164,8 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    const setInitialPassword = async (userId: string) => {
-      const set = await passwords.set(
-        userId,
-        hashed,
-        { by: userId },
-        nextContext(derivation, 'chat.set-password', context),
-      );
-      return isRejection(set) ? set : undefined;
-    };
+    const next = nextContext(derivation, 'chat.set-password', context);
+    const setInitialPassword = (userId: string) => passwords.set(userId, hashed, { by: userId }, next);
     const result = await join({ how: 'register', isAdmin: false, email }, context, setInitialPassword);
     if (isRejection(result)) return result;
     return sessions.open(result.user, from, nextContext(derivation, 'chat.open-session', context));

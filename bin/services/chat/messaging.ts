@@ -18,8 +18,7 @@ import { createFileLifecycle, FILE_SWEEP_EVERY_MS } from '../../../application/c
 import { createFiles } from '../../../application/chat/files/files.js';
 import {
   eraseDeletedChannels,
-  eraseThreads,
-  truncateDeletedMessages,
+  eraseDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
 import { createContents } from '../../../application/chat/messages/message-content.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
@@ -97,9 +96,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     contents,
     handlers: [pageCache.onEvent],
     reactions: [
-      truncateDeletedMessages(ports),
+      eraseDeletedMessages(ports),
       completeThreads(ports),
-      eraseThreads(ports),
       eraseDeletedChannels(ports),
       fileLifecycle.reaction,
     ],

@@ -92,10 +92,8 @@ const sealed = { subject: messageSubject, erased: EMPTY_CONTENT } as const;
 const sealedWhole = { subject: messageSubject, erased: { ...EMPTY_CONTENT, reactions: null } } as const;
 const sealedReaction = { subject: messageSubject, erased: { reaction: '' } } as const;
 
-const posted = event(
-  object({ ...message, author: id, createdAt: time, quotedMessageId: oneOf(id, none), secret: body }),
-  { sealed },
-);
+const content = { ...message, author: id, createdAt: time, quotedMessageId: oneOf(id, none), secret: body } as const;
+const posted = event(object(content), { sealed });
 
 export const messageEvents = {
   MessagePosted: posted,
@@ -120,18 +118,7 @@ export const messageEvents = {
 
 /** `messageId` is the message that the replies belong to. */
 export const threadEvents = {
-  ReplyPosted: event(
-    object({
-      ...message,
-      replyId: id,
-      author: id,
-      createdAt: time,
-      quotedMessageId: oneOf(id, none),
-      thread,
-      secret: body,
-    }),
-    { sealed },
-  ),
+  ReplyPosted: event(object({ ...content, replyId: id, thread }), { sealed }),
   /** Null when no replies remain. */
   ReplyRemoved: event(object({ ...message, replyId: id, removedAt: time, thread: oneOf(thread, none) })),
   /** The message is being deleted, and takes no more replies. */
