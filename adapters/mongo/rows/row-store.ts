@@ -1,5 +1,6 @@
 /** Stores rows of read models, one collection per build. */
 import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { createBoundedParallel } from '../../../application/concurrency/index.js';
 import type { Lease, Rows, Vault } from '../../../application/ports/index.js';
 import {
   assertBuildExists,
@@ -17,6 +18,8 @@ const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 /** Rows per write: takes a fraction of a call's deadline, so that other calls are not delayed. */
 const CHUNK_ROWS = 1000;
+/** Chunks written at the same time: one is encoded while the store writes the other. */
+const PARALLEL_CHUNKS = 2;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
 
@@ -100,28 +103,54 @@ export function createBuilds(db: Db, vault: Vault): Builds {
   };
 }
 
-/** Applies writes in order, each once. Writes of a batch to the same row are coalesced. */
+/**
+ * Applies writes, each once and those to a row in order. Writes of a batch to the same row are coalesced; chunks of
+ * different rows are written in parallel, as the driver encodes one while the store writes another.
+ */
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
   const merged = coalesceWrites(await dropEmptyDeletes(rows, writes));
-  for (let from = 0; from < merged.length; ) {
-    const next = merged[from]!.write;
-    if ('deletePieces' in next) {
-      await deleteInChunks(rows, next, lease);
-      from++;
-      continue;
+  const parallel = createBoundedParallel(PARALLEL_CHUNKS);
+  const unfinished = new Set<string | undefined>();
+  const finish = async () => {
+    await parallel.finish();
+    unfinished.clear();
+  };
+  try {
+    for (let from = 0; from < merged.length; ) {
+      const next = merged[from]!.write;
+      if ('deletePieces' in next) {
+        await finish();
+        await deleteInChunks(rows, next, lease);
+        from++;
+        continue;
+      }
+      const batch = selectBatch(merged, from);
+      from += batch.length;
+      const ids = batch.map((each) => idOf(each.write));
+      // Without an id it may affect any row.
+      if (ids.includes(undefined) || unfinished.has(undefined) || ids.some((id) => unfinished.has(id))) await finish();
+      for (const id of ids) unfinished.add(id);
+      await parallel.start(() => writeBatch(rows, batch, lease));
     }
-    const batch = selectBatch(merged, from);
-    from += batch.length;
-    lease?.assertHeld();
-    try {
-      await rows.bulkWrite(batch.flatMap(({ write }) => bulkOperations(write)));
-    } catch (error) {
-      await complete(rows, batch.slice(collisionIndex(error)), lease);
-    }
+  } finally {
+    await finish();
+  }
+}
+
+async function writeBatch(
+  rows: Collection<Row>,
+  batch: readonly Merged[],
+  lease?: Pick<Lease, 'assertHeld'>,
+): Promise<void> {
+  lease?.assertHeld();
+  try {
+    await rows.bulkWrite(batch.flatMap(({ write }) => bulkOperations(write)));
+  } catch (error) {
+    await complete(rows, batch.slice(collisionIndex(error)), lease);
   }
 }
 

@@ -20,6 +20,9 @@ const counters: Projection<DomainEvent> = {
       })),
       { put: 'all', update: { $inc: { events: 1 } } },
     ],
+    Made: ({ data }) => Array.from({ length: Number(data.rows) }, (_, n) => ({ make: `made-${n}`, row: { n } })),
+    Raised: ({ data }) =>
+      Array.from({ length: Number(data.rows) }, (_, n) => ({ patch: `made-${n}`, update: { $inc: { n: 1 } } })),
     Cleared: () => [{ purge: { n: { $gte: 0 } }, many: true }],
   },
 };
@@ -52,7 +55,7 @@ describe('rows of a read model', function () {
     const checks = { times: 0 };
     const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
     const apply = await kernel.builds.open(counters, name, { assertHeld: () => void checks.times++ });
-    return { apply, checks, rows: kernel.mongo.models.collection<{ _id: string; events?: number }>(name) };
+    return { apply, checks, rows: kernel.mongo.models.collection<{ _id: string; events?: number; n?: number }>(name) };
   }
 
   it("are written a thousand at a time to stay within a call's deadline", async () => {
@@ -60,6 +63,17 @@ describe('rows of a read model', function () {
     await apply([event(1n, 5500)]);
     expect(checks.times).to.equal(6);
     expect(await rows.countDocuments({})).to.equal(5501);
+  });
+
+  it('are written in the order of their events, though chunks of different rows are written in parallel', async () => {
+    const { apply, rows } = await opened();
+    const made = { ...event(1n, 1500), type: 'Made' };
+    // The first chunk takes several calls then.
+    await apply([{ ...made, data: { rows: 1 } }]);
+    await apply([made, { ...event(2n, 1500), type: 'Raised' }, { ...event(3n, 1500), type: 'Raised' }]);
+    const found = await rows.find({}).toArray();
+    expect(found.map((row) => `made-${Number(row.n) - 2}`)).to.have.members(found.map(({ _id }) => _id));
+    expect(found).to.have.lengthOf(1500);
   });
 
   it('are purged a thousand at a time, and no others', async () => {
