@@ -85,8 +85,10 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
       return key;
     });
 
+  const keyOf = async (subject: string) => keyCache.get(subject) ?? (await readKey(subject));
+
   const currentKey = async (subject: string) => {
-    const key = keyCache.get(subject) ?? (await readKey(subject));
+    const key = await keyOf(subject);
     return key === 'destroyed' ? undefined : key;
   };
 
@@ -94,8 +96,12 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
    * Runs `open` with the key of a ciphertext; undefined if the key is destroyed. A missing key is an error: there was
    * one.
    */
-  async function withKey<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
-    const key = keyCache.get(subject) ?? (await readKey(subject));
+  function openWith<T>(
+    key: Awaited<ReturnType<typeof keyOf>>,
+    subject: string,
+    sealed: string | Uint8Array,
+    open: (key: Buffer) => T,
+  ): T | undefined {
     if (key === 'destroyed') return undefined;
     try {
       if (!key) throw new Error('the key is missing');
@@ -107,7 +113,8 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
 
   const isCacheable = (text: string, once?: boolean) => !once && text.length <= MAX_CACHED_CHARACTERS;
 
-  const open = (subject: string, sealed: string) => withKey(subject, sealed, (key) => cipher.open(key, sealed));
+  const open = async (subject: string, sealed: string) =>
+    openWith(await keyOf(subject), subject, sealed, (key) => cipher.open(key, sealed));
 
   /** Decrypts with a replica's key; undefined if that fails, and the primary must be read. */
   async function openByReplica(subject: string, sealed: string): Promise<string | undefined> {
@@ -179,10 +186,15 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     // Caches nothing: reads in such numbers would evict everything that is read often.
     async openMany(subject, sealed) {
       const secrets: (object | undefined)[] = [];
+      let key = await keyOf(subject);
       for (const each of sealed) {
-        if (sliceExpired()) await yieldToEventLoop();
+        if (sliceExpired()) {
+          await yieldToEventLoop();
+          // It may have been destroyed meanwhile.
+          key = await keyOf(subject);
+        }
         const cached = keyCache.has(subject) ? plaintexts.get(subject, each) : undefined;
-        const text = cached ? undefined : await open(subject, each);
+        const text = cached ? undefined : openWith(key, subject, each, (known) => cipher.open(known, each));
         secrets.push(cached ?? (text === undefined ? undefined : JSON.parse(text)));
       }
       return secrets;
@@ -193,7 +205,8 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
       return key && cipher.sealBytes(key, bytes);
     },
 
-    openBytes: (subject, sealed) => withKey(subject, sealed, (key) => cipher.openBytes(key, sealed)),
+    openBytes: async (subject, sealed) =>
+      openWith(await keyOf(subject), subject, sealed, (key) => cipher.openBytes(key, sealed)),
 
     async digester(subject, purpose) {
       const key = await currentKey(subject);

@@ -28,9 +28,9 @@ export interface Block {
   readonly first: Position;
   last: Position;
   at: Position;
-  /** Characters of all docs added. */
+  /** Characters of the texts of all docs added. */
   size: number;
-  docs: readonly Doc[];
+  docs: Doc[];
   isFull: boolean;
 }
 

@@ -28,7 +28,7 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
 
 /** Messages per block: each addition rewrites the newest block of its channel. */
 export const PER_BLOCK = 64;
-/** Characters after which a block is full; keeps rows below the document limit. */
+/** Characters of texts after which a block is full; keeps rows below the document limit. */
 const BLOCK_SIZE = 64 * 1024;
 /** Blocks changed in memory before they are written: a deleted message may have replies in thousands of blocks. */
 const MAX_DIRTY_BLOCKS = 32;
@@ -38,7 +38,7 @@ const MAX_CACHED_CHANNELS = 500;
 /** Isolated, so that reading a channel never waits for indexing. */
 export const searchOf = (maxCachedChannels = MAX_CACHED_CHANNELS): OwnProjection => ({
   name: 'chat.search',
-  version: 6,
+  version: 7,
   types: Object.keys(INDEXED),
   isolated: true,
   open: (build) => open(build, maxCachedChannels),
@@ -49,35 +49,56 @@ export const search = searchOf();
 
 type ContentEvent = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted'>>;
 
+const hasContent = (event: RecordedEvent): event is ContentEvent =>
+  ['MessagePosted', 'MessageEdited', 'ReplyPosted'].includes(event.type);
+
+/** Searchable texts of a message. */
+function textsOf({ content, attachments, botName }: MessageContent): Pick<Doc, 'content' | 'names' | 'botName'> {
+  const names = attachments.map(({ originalName }) => originalName);
+  return { content, ...(names.length > 0 && { names }), ...(botName !== undefined && { botName }) };
+}
+
+const charactersOf = ({ content, names = [], botName = '' }: Doc): number =>
+  [...names, botName].reduce((sum, { length }) => sum + length, content.length);
+
 async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
   const { vault } = build;
   await build.collection(BLOCKS).createIndexes(BLOCK_INDEXES);
   let writer = startIndexWriter(build, maxCachedChannels);
   const yieldIfDue = createYielder();
+  /** Of the current batch, by event id. */
+  let contents: ReadonlyMap<string, MessageContent> = new Map();
 
-  /** Searchable text of a message; undefined when its key was destroyed. */
-  async function extractText({ data: { channelId, secret } }: ContentEvent) {
-    // Bypasses the plaintext cache: a rebuild would evict everything that is being read.
-    const [body] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (MessageContent | undefined)[];
-    if (!body) return undefined;
-    const { content, attachments, botName } = body;
-    const names = attachments.map(({ originalName }) => originalName);
-    return { content, ...(names.length > 0 && { names }), ...(botName !== undefined && { botName }) };
+  /** Decrypts the contents of events, by event id, without those whose key was destroyed. */
+  async function openContents(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, MessageContent>> {
+    const byChannel = new Map<string, ContentEvent[]>();
+    for (const event of events.filter(hasContent)) {
+      const { channelId } = event.data;
+      byChannel.get(channelId)?.push(event) ?? byChannel.set(channelId, [event]);
+    }
+    const contents = new Map<string, MessageContent>();
+    for (const [channelId, posts] of byChannel) {
+      const secrets = posts.map(({ data }) => data.secret);
+      // Bypasses the plaintext cache: a rebuild would evict everything that is being read.
+      const opened = (await vault.openMany(subjectOf(channelId), secrets)) as readonly (MessageContent | undefined)[];
+      for (const [index, content] of opened.entries()) if (content) contents.set(posts[index]!.id, content);
+    }
+    return contents;
   }
 
-  async function indexPost(event: ContentEvent, id: string) {
-    const { data, position } = event;
-    const words = await extractText(event);
+  async function indexPost({ id: eventId, data, position }: ContentEvent, id: string) {
+    const content = contents.get(eventId);
     const { channelId, author, createdAt } = data;
     const at = String(position);
-    if (words) await writer.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
+    const doc = content && { id, author, createdAt, posted: at, changed: at, ...textsOf(content) };
+    if (doc) await writer.add(channelId, doc, position);
   }
 
-  async function indexEdit(event: ContentEvent, id: string) {
-    const words = await extractText(event);
-    const changed = String(event.position);
-    const to = ({ names: _, botName: __, ...doc }: Doc): Doc => ({ ...doc, ...words, changed });
-    if (words) await writer.change(event.data.channelId, { id }, event.position, to);
+  async function indexEdit({ id: eventId, data, position }: ContentEvent, id: string) {
+    const content = contents.get(eventId);
+    const texts = content && { ...textsOf(content), changed: String(position) };
+    const to = ({ names: _, botName: __, ...doc }: Doc): Doc => ({ ...doc, ...texts });
+    if (texts) await writer.change(data.channelId, { id }, position, to);
   }
 
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
@@ -91,6 +112,7 @@ async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
 
   return async (events) => {
     try {
+      contents = await openContents(events);
       for (const event of events) {
         await handlerFor(on, event)?.(event);
         await yieldIfDue();
@@ -141,8 +163,8 @@ function startIndexWriter(build: Build, maxCachedChannels: number) {
     newest.set(channel, block);
     // Redelivered.
     if (position <= block.last) return;
-    block.docs = [...block.docs, doc];
-    block.size += JSON.stringify(doc).length;
+    block.docs.push(doc);
+    block.size += charactersOf(doc);
     block.isFull = block.docs.length >= PER_BLOCK || block.size >= BLOCK_SIZE;
     block.last = position;
     block.at = position;
