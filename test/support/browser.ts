@@ -62,7 +62,8 @@ export function complaintsOf(page: Page, origin: string): readonly string[] {
 
 /** Expects no accessibility violations found by axe, but for the rules `except`. */
 export async function accessible(page: Page, except: readonly string[] = []): Promise<void> {
-  await page.evaluate(await readFile(AXE, 'utf8'));
+  // Once per document: a run after loading axe costs twice as much as a later one.
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(await readFile(AXE, 'utf8'));
   const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
     'axe.run().then(({ violations }) => violations)',
   );
