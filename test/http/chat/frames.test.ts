@@ -40,6 +40,9 @@ interface FrameSchema {
   };
 }
 
+/** Compiles each schema once. */
+const ajv = new Ajv2020({ strict: false });
+
 describe('event frame schemas of the chat', function () {
   this.timeout(60_000);
   let world: ChatWorld;
@@ -112,7 +115,6 @@ describe('event frame schemas of the chat', function () {
     function expectValid(frame: Frame) {
       const schema = schemas.find(({ title }) => title === frame.type);
       expect(schema, frame.type).to.be.an('object');
-      const ajv = new Ajv2020({ strict: false });
       expect(ajv.validate(schema!, frame), `${JSON.stringify(frame)} ${ajv.errorsText()}`).to.equal(true);
       const named = schema!.properties.payload?.properties ?? {};
       const unnamed = Object.keys(frame.payload ?? {}).filter((name) => !(name in named));
