@@ -24,22 +24,24 @@ type MessageChange = ChatEvent<
   | 'ChannelErased'
 >;
 
-/** By channel, replies by message. The first reactions are in the message's row, further ones in rows of their own. */
+/**
+ * A message is in the list of its channel, a reply in that of its message. The first reactions are in the message's row,
+ * further ones in rows of their own.
+ */
 export const messages: Projection<MessageChange> = {
   name: 'chat.messages',
-  version: 3,
+  version: 4,
   indexes: [
-    { key: { channel: 1, posted: 1 } },
-    // Only replies have these fields.
-    { key: { parent: 1, posted: 1 }, sparse: true },
-    { key: { parentChannel: 1, posted: 1 }, sparse: true },
+    { key: { list: 1, posted: 1 } },
+    // A sparse index has an entry for each row with any of its fields: only replies and deleted messages have these.
+    { key: { parentChannel: 1, place: 1 }, sparse: true },
     // Only pinned messages and rows of further reactions have these fields.
     { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
     { key: { of: 1 }, sparse: true },
   ],
   on: {
     MessagePosted: ({ data, position }) => [
-      { make: data.messageId, row: { channel: data.channelId, posted: longOf(position), ...contentOf(data) } },
+      { make: data.messageId, row: { list: data.channelId, posted: longOf(position), ...contentOf(data) } },
     ],
     MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
       { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },
@@ -53,12 +55,12 @@ export const messages: Projection<MessageChange> = {
     MessageUnpinned: ({ data: { messageId } }) => [
       { patch: messageId, update: { $set: { pinnedAt: null }, $unset: { pinnedIn: '', pinned: '' } } },
     ],
-    MessageDeleted: ({ data: { messageId, channelId: channel, postedPosition } }) =>
+    MessageDeleted: ({ data: { messageId, channelId: list, postedPosition } }) =>
       parentOf(messageId) === undefined
         ? [
-            { replace: messageId, row: { channel, place: longOf(BigInt(postedPosition)) } },
+            { replace: messageId, row: { list, place: longOf(BigInt(postedPosition)) } },
             { purge: { of: messageId } },
-            { purge: { parent: messageId }, many: true },
+            { purge: { list: messageId }, many: true },
           ]
         : [{ patch: messageId, update: { $unset: CONTENT } }, { purge: { of: messageId } }],
     ReactionAdded: addReaction,
@@ -66,16 +68,16 @@ export const messages: Projection<MessageChange> = {
       { patch: reactionsRow(messageId, place), update: { $pull: { reactions: { place } } } },
     ],
     ReplyPosted({ data, position }) {
-      const { messageId: parent, channelId: parentChannel, replyId, thread } = data;
+      const { messageId, channelId: parentChannel, replyId, thread } = data;
       const posted = longOf(position);
       return [
-        { make: replyId, row: { parent, parentChannel, posted, place: posted, ...contentOf(data) } },
-        { patch: parent, update: { $set: { thread } } },
+        { make: replyId, row: { list: messageId, parentChannel, posted, place: posted, ...contentOf(data) } },
+        { patch: messageId, update: { $set: { thread } } },
       ];
     },
     ReplyRemoved: ({ data: { messageId, thread } }) => [{ patch: messageId, update: { $set: { thread } } }],
     ChannelErased: ({ data: { channelId } }) => [
-      { purge: { channel: channelId }, many: true },
+      { purge: { list: channelId }, many: true },
       { purge: { parentChannel: channelId }, many: true },
     ],
   },
@@ -102,8 +104,8 @@ function addReaction({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowCh
   const row = reactionsRow(messageId, place);
   if (row === messageId) return [{ patch: row, update: { $push: { reactions } } }];
   const parent = parentOf(messageId);
-  const list = parent === undefined ? { channel: channelId } : { parent, parentChannel: channelId };
-  const further = { put: row, update: { $set: { of: messageId, ...list }, $push: { reactions } } };
+  const lists = parent === undefined ? { list: channelId } : { list: parent, parentChannel: channelId };
+  const further = { put: row, update: { $set: { of: messageId, ...lists }, $push: { reactions } } };
   // Marks the message, so that readers query further rows only when there are any.
   return place === PER_ROW ? [further, { patch: messageId, update: { $set: { more: true } } }] : [further];
 }

@@ -73,10 +73,10 @@ export function createExport({ aggregates, rows, projectionProgress, vault, cloc
   }
 
   async function* messagesIn(roster: RosterState, channel: string): AsyncGenerator<readonly object[]> {
-    for await (const message of messagesOf(channel, { channel })) {
+    for await (const message of messagesOf(channel, { list: channel })) {
       yield [messageView(roster, message)];
       if (!message.thread) continue;
-      for await (const reply of messagesOf(channel, { parent: message.id })) yield [messageView(roster, reply)];
+      for await (const reply of messagesOf(channel, { list: message.id })) yield [messageView(roster, reply)];
     }
   }
 

@@ -3,6 +3,7 @@
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
+import { parentOf } from '../../../domain/chat/events/messages.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { threadStream } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -48,9 +49,13 @@ interface ErasableRow {
   readonly _id: string;
   /** Of a message that has or had replies. */
   readonly thread?: unknown;
-  /** Of a reply. */
-  readonly parent?: string;
+  /** Position of the post: of a message, and of a reply, also a deleted one. */
   readonly posted: { toBigInt(): bigint };
+  readonly place: { toBigInt(): bigint };
+}
+
+interface List extends Pick<RowPages, 'filter'> {
+  readonly by: 'posted' | 'place';
 }
 
 /** Erases a deleted channel. Every step is idempotent, so a run after a crash completes it. */
@@ -60,10 +65,13 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
   async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
     const { channelId } = event.data;
     await vault.destroy(channelSubject({ channelId }));
-    for (const list of ['channel', 'parentChannel'] as const) {
-      const lastErased = await tombstoneMessages({ [list]: channelId }, 0n, event.position);
+    for (const list of [
+      { filter: { list: channelId }, by: 'posted' },
+      { filter: { parentChannel: channelId }, by: 'place' },
+    ] as const) {
+      const lastErased = await tombstoneMessages(list, 0n, event.position);
       // Another node may have posted to the channel before it saw the deletion.
-      await tombstoneMessages({ [list]: channelId }, lastErased, await head());
+      await tombstoneMessages(list, lastErased, await head());
     }
     const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
     const context = causedBy(derivation, ERASE, event);
@@ -75,17 +83,17 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
    * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns
    * the position of the last one.
    */
-  async function tombstoneMessages(filter: RowPages['filter'], after: Position, asOf: Position): Promise<Position> {
+  async function tombstoneMessages(list: List, after: Position, asOf: Position): Promise<Position> {
     if (!(await projectionProgress.wait('chat.messages', asOf)))
       throw new UnavailableError('read model chat.messages is behind the event log');
     let last = after;
-    const pages = { filter, by: 'posted', after, limit: BATCH_SIZE };
+    const pages = { ...list, after, limit: BATCH_SIZE };
     for await (const page of readRowPages<ErasableRow>(rows, 'chat.messages', pages)) {
       await Promise.all(page.map(({ _id }) => log.tombstone(messageStream(_id))));
       // Of each message with replies, once.
-      const threads = new Set(page.flatMap(({ _id, thread, parent }) => parent ?? (thread === undefined ? [] : _id)));
+      const threads = new Set(page.flatMap(({ _id, thread }) => parentOf(_id) ?? (thread === undefined ? [] : _id)));
       await Promise.all([...threads].map((id) => log.tombstone(threadStream(id))));
-      last = page.at(-1)!.posted.toBigInt();
+      last = page.at(-1)![list.by].toBigInt();
     }
     return last;
   }

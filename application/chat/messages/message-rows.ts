@@ -144,8 +144,7 @@ export interface MessageList {
   readonly threadId?: string | undefined;
 }
 
-const filterOf = ({ channelId, threadId }: MessageList) =>
-  threadId === undefined ? { channel: channelId } : { parent: threadId };
+const filterOf = ({ channelId, threadId }: MessageList) => ({ list: threadId ?? channelId });
 
 const notInList = (name: 'before' | 'after') =>
   rejection('chat/not-in-list', 'invalid', `${name} must be the id of a current or deleted message of this list`);

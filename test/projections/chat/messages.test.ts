@@ -52,7 +52,7 @@ const hello = postMessage('hello');
 const eventsOf = (...commands: readonly (MessageCommand | ThreadCommand)[]) => runMessages([hello, ...commands]).events;
 const row = {
   _id: 'm',
-  channel: CHANNEL,
+  list: CHANNEL,
   posted: at(0),
   author: ADA,
   createdAt: NOON,
@@ -71,9 +71,8 @@ describe('the rows of messages', function () {
 
   it('are indexed by channel or thread in log order, by pin, and by message for further reactions', () => {
     expect(messages.indexes).to.deep.equal([
-      { key: { channel: 1, posted: 1 } },
-      { key: { parent: 1, posted: 1 }, sparse: true },
-      { key: { parentChannel: 1, posted: 1 }, sparse: true },
+      { key: { list: 1, posted: 1 } },
+      { key: { parentChannel: 1, place: 1 }, sparse: true },
       { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
       { key: { of: 1 }, sparse: true },
     ]);
@@ -101,7 +100,7 @@ describe('the rows of messages', function () {
   it('are reduced to their position on deletion, and deleted with their channel', async () => {
     const reactionCommands = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
     // Only the position remains, even if the log no longer has the post.
-    const remaining = { _id: 'm', channel: CHANNEL, place: at(0) };
+    const remaining = { _id: 'm', list: CHANNEL, place: at(0) };
     const events = eventsOf(...reactionCommands, postReply('yes'), pin(), deleteMessage());
     await given(...events).thenRows(remaining);
     await given(events.at(-1)!).thenRows(remaining);
@@ -129,7 +128,7 @@ describe('the rows of messages', function () {
       ['m:00000003', 4],
     ]);
     expect(further[0]).to.include({ more: true });
-    for (const each of further.slice(1)) expect(each).to.include({ of: 'm', channel: CHANNEL });
+    for (const each of further.slice(1)) expect(each).to.include({ of: 'm', list: CHANNEL });
     expect(reactionsIn(further).map(({ userId }) => userId)).to.deep.equal(
       Array.from({ length: 100 }, (_, index) => `u${index}`),
     );
@@ -162,7 +161,7 @@ describe('the rows of messages', function () {
       const state = messageOf('m');
       const [first] = all;
       // Without those of replies.
-      const rows = all.filter(({ channel }) => channel !== undefined);
+      const rows = all.filter(({ list }) => list === CHANNEL);
       expect(first).to.deep.include({ pinnedAt: state.pinnedAt, updatedAt: state.updatedAt });
       expect(first?.thread ?? null).to.deep.equal(threadOf(threadFor('m')));
       const known = [...state.reactions.present.values()].sort((a, b) => a.place - b.place);
@@ -180,7 +179,7 @@ describe('the rows of replies', function () {
   const { given } = projectionSpec(messages, streamOf);
   const reply = {
     _id: 'm.yes',
-    parent: 'm',
+    list: 'm',
     parentChannel: CHANNEL,
     posted: at(2),
     place: at(2),
@@ -213,7 +212,7 @@ describe('the rows of replies', function () {
     const many = Array.from({ length: 40 }, (_, n) => ({ ...react('+1', `u${n}`), messageId: 'm.no' }));
     const rows = await replyRows(...history, deleteReply('m.yes'));
     expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no', 'm.yes']);
-    expect(rows[1]).to.deep.equal({ _id: 'm.yes', parent: 'm', parentChannel: CHANNEL, place: at(2) });
+    expect(rows[1]).to.deep.equal({ _id: 'm.yes', list: 'm', parentChannel: CHANNEL, place: at(2) });
     expect(await replyRows(...history, ...many)).to.have.length(3);
     expect(await replyRows(...history, ...many, deleteReply('m.yes'), deleteMessage())).to.deep.equal([]);
     await given(...eventsOf(...history, deleteReply('m.yes')), ended).thenNoRows();

@@ -36,7 +36,7 @@ describe('deletion in the chat', function () {
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
   const rowsOf = (channelId: string) =>
     Promise.all(
-      [{ channel: channelId }, { parentChannel: channelId }].map((filter) =>
+      [{ list: channelId }, { parentChannel: channelId }].map((filter) =>
         node.kernel.rows.find('chat.messages', { filter }),
       ),
     );
@@ -59,14 +59,14 @@ describe('deletion in the chat', function () {
     expect(await node.replies.post(ada, id, { content: 'late' }, context())).to.include({
       kind: 'not-found',
     });
-    // The rows retain only the id, the channel and the position in it.
+    // The rows retain only the id, the list and the position in it.
     const named = async () =>
       (await rowsOf(at)).flat().map((row) =>
         Object.keys(row as object)
           .sort()
           .join(),
       );
-    await eventually(async () => (await named()).join(' ') === '_at,_id,channel,place');
+    await eventually(async () => (await named()).join(' ') === '_at,_id,list,place');
   });
 
   it('removes the key, rows and streams of a channel, and nothing of other channels', async () => {
