@@ -13,7 +13,7 @@ import {
 } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { badLength, type Counts, countMembers, exceedsMemberLimit, noCounts, tooManyMembers } from './limits.js';
-import { nameKey } from './names.js';
+import { claimKey, nameKey, releaseKey } from './names.js';
 import {
   decideWebhook,
   evolveWebhooks,
@@ -185,16 +185,10 @@ const decide = decideByType<ChannelsState, ChannelsCommand, ChannelsEvent>({
   DeleteWebhook: (command, { webhooks }) => decideWebhook(command, webhooks),
 });
 
-/** Erased names are empty and are neither claimed nor released; the first owner keeps a name. */
-const claimName = (names: PersistentMap<string>, name: string, id: string) =>
-  name === '' || names.has(nameKey(name)) ? names : names.set(nameKey(name), id);
-const releaseName = (names: PersistentMap<string>, name: string, id: string) =>
-  names.get(nameKey(name)) === id ? names.delete(nameKey(name)) : names;
-
 export const withChannel = (state: ChannelsState, channel: Channel): ChannelsState => ({
   ...state,
   channels: state.channels.set(channel.id, channel),
-  names: claimName(state.names, channel.name, channel.id),
+  names: claimKey(state.names, nameKey(channel.name), channel.id),
   memberships: countMembers(state.memberships, state.channels.get(channel.id), channel),
 });
 
@@ -219,7 +213,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       ...(name !== undefined && { name }),
       ...(topic !== undefined && { topic }),
     };
-    return withChannel({ ...state, names: releaseName(state.names, channel.name, id) }, changed);
+    return withChannel({ ...state, names: releaseKey(state.names, nameKey(channel.name), id) }, changed);
   },
   ChannelDeleted(state, { channelId: id }) {
     const channel = state.channels.get(id);
@@ -227,7 +221,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
     return {
       ...state,
       channels: state.channels.delete(id),
-      names: releaseName(state.names, channel.name, id),
+      names: releaseKey(state.names, nameKey(channel.name), id),
       ending: state.ending.set(id, true),
       memberships: countMembers(state.memberships, channel, undefined),
       webhooks: withoutChannel(state.webhooks, id),

@@ -1,5 +1,5 @@
 /** User names: validation, comparison, and mentions in a text. */
-import { isVisible, lengthOf } from '../shared/index.js';
+import { isVisible, lengthOf, type PersistentMap } from '../shared/index.js';
 
 const NAME_LENGTH = 64;
 
@@ -19,6 +19,15 @@ const BLANK = /[\s\u2800]+/gu;
 /** Comparison key that ignores case, width and invisible characters, like nicknames in RFC 8266. */
 export const nameKey = (name: string): string =>
   name.normalize('NFKC').replace(UNSEEN, '').replace(BLANK, ' ').trim().toLowerCase().normalize('NFKC');
+
+type Owners = PersistentMap<string>;
+
+/** Ids by key. The first owner keeps a key: two names may count as equal only under newer rules. Erased ones are empty. */
+export const claimKey = (owners: Owners, key: string, id: string): Owners =>
+  key === '' || owners.has(key) ? owners : owners.set(key, id);
+
+export const releaseKey = (owners: Owners, key: string, id: string): Owners =>
+  owners.get(key) === id ? owners.delete(key) : owners;
 
 /** The first free name of `name`, `name2`, `name3`, ... */
 export function freeName(preferred: string, isTaken: (name: string) => boolean): string {

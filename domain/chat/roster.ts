@@ -11,7 +11,7 @@ import {
 } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
-import { freeName, nameKey, tidyName } from './names.js';
+import { claimKey, freeName, nameKey, releaseKey, tidyName } from './names.js';
 
 export interface User {
   readonly id: string;
@@ -91,6 +91,9 @@ export const nameOf = ({ users }: RosterState, userId: string): string => users.
 
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
+/** Erased users share one name, which has no owner. */
+const ownKey = (name: string) => (isReserved(name) ? '' : nameKey(name));
+
 const mayAdminister = (state: RosterState, by = '') => userById(state, by)?.isAdmin === true;
 
 const isLastAdmin = ({ admins }: RosterState, { isAdmin }: User) => isAdmin && admins === 1;
@@ -164,14 +167,6 @@ function markDeparted(state: RosterState, userId: string): RosterState {
   };
 }
 
-/** Erased users share one name, which has no owner. */
-const releaseKey = (ids: PersistentMap<string>, key: string, userId: string) =>
-  ids.get(key) === userId ? ids.delete(key) : ids;
-
-/** The first owner keeps it: two names may count as equal only under newer rules. */
-const claimKey = (ids: PersistentMap<string>, key: string, userId: string) =>
-  key === '' || isReserved(key) || ids.has(key) ? ids : ids.set(key, userId);
-
 export function withUser(state: RosterState, user: User): RosterState {
   const { id, email, userName, isAdmin, isRemoved } = user;
   const users = state.users.set(id, user);
@@ -179,7 +174,7 @@ export function withUser(state: RosterState, user: User): RosterState {
   return {
     users,
     emails: claimKey(state.emails, email, id),
-    names: claimKey(state.names, nameKey(userName), id),
+    names: claimKey(state.names, ownKey(userName), id),
     admins: state.admins + (isAdmin ? 1 : 0),
   };
 }
@@ -191,7 +186,7 @@ const evolve: Evolve<RosterState, RosterEvent> = {
     const user = userById(state, userId);
     if (!user) return patchUser(state, userId, { userName });
     const names = releaseKey(state.names, nameKey(user.userName), userId);
-    return { ...patchUser(state, userId, { userName }), names: claimKey(names, nameKey(userName), userId) };
+    return { ...patchUser(state, userId, { userName }), names: claimKey(names, ownKey(userName), userId) };
   },
   RoleChanged(state, { userId, isAdmin }) {
     const wasAdmin = userById(state, userId)?.isAdmin ?? isAdmin;

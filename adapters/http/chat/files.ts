@@ -94,45 +94,6 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       ? file
       : sendDownload(request, file, { kind, notFound: fileNotFound, budget: downloads, callerKey: userId });
 
-  const uploadFile = route({
-    method: 'POST',
-    path: '/files',
-    summary: 'Upload a file, to attach it to a message',
-    description: 'Files not attached to a message within a day are deleted.',
-    ...user,
-    body: fileBody,
-    bodyLimit: bodySizeFor(MAX_BYTES.file),
-    uploads: { members: { file: MAX_BYTES.file }, receive },
-    budget: uploads,
-    quota: quotas.uploads,
-    answers: { 200: { description: 'Uploaded', schema: uploadedFile }, 400: BAD_FILE },
-    callerKey: ({ userId }) => userId,
-    async handle(request, caller) {
-      const { body, received } = request;
-      const upload = { filename: body.filename, channelId: null, content: received.get('file') };
-      const result = await files.upload(caller, upload, contextWithQuota(caller, request));
-      if (isRejection(result)) return result;
-      return { status: 200, body: { success: true, attachment: result.body }, position: result.position };
-    },
-  });
-
-  const downloadFile = route({
-    method: 'GET',
-    path: '/files/:filename',
-    summary: 'Download a file: for its uploader, and for users who can see a message with it',
-    ...user,
-    answers: {
-      200: { description: 'The content', type: '*/*' },
-      404: NO_FILE,
-      ...DOWNLOADED,
-    },
-    async handle(request, caller) {
-      const file = await files.file(caller, request.params.filename, request.ifPosition);
-      if ('rejected' in file) return file;
-      return send(request, caller, 'attachment', await files.download(file));
-    },
-  });
-
   /** `find` checks access before anything is stored. */
   function imageRoutes(
     path: string,
@@ -194,8 +155,43 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   }
 
   return [
-    uploadFile,
-    downloadFile,
+    route({
+      method: 'POST',
+      path: '/files',
+      summary: 'Upload a file, to attach it to a message',
+      description: 'Files not attached to a message within a day are deleted.',
+      ...user,
+      body: fileBody,
+      bodyLimit: bodySizeFor(MAX_BYTES.file),
+      uploads: { members: { file: MAX_BYTES.file }, receive },
+      budget: uploads,
+      quota: quotas.uploads,
+      answers: { 200: { description: 'Uploaded', schema: uploadedFile }, 400: BAD_FILE },
+      callerKey: ({ userId }) => userId,
+      async handle(request, caller) {
+        const { body, received } = request;
+        const upload = { filename: body.filename, channelId: null, content: received.get('file') };
+        const result = await files.upload(caller, upload, contextWithQuota(caller, request));
+        if (isRejection(result)) return result;
+        return { body: { success: true, attachment: result.body }, position: result.position };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/files/:filename',
+      summary: 'Download a file: for its uploader, and for users who can see a message with it',
+      ...user,
+      answers: {
+        200: { description: 'The content', type: '*/*' },
+        404: NO_FILE,
+        ...DOWNLOADED,
+      },
+      async handle(request, caller) {
+        const file = await files.file(caller, request.params.filename, request.ifPosition);
+        if ('rejected' in file) return file;
+        return send(request, caller, 'attachment', await files.download(file));
+      },
+    }),
     ...imageRoutes(
       '/channels/:channelId/messages/image',
       { upload: 'Upload an image to a channel', download: 'Download an image of a channel or its threads' },
