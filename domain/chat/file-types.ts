@@ -1,16 +1,12 @@
 /** Allowed types and sizes of files and images. */
 import { mediaTypes } from '../shared/index.js';
 
-/** A file, or an image of a channel or conversation. */
-export type Purpose = 'file' | 'image';
-
 const FILE_BYTES = 25 * 1024 * 1024;
 const IMAGE_BYTES = 10 * 1024 * 1024;
-/** Decoded bytes. */
-export const MAX_BYTES: { readonly [purpose in Purpose]: number } = {
-  file: FILE_BYTES,
-  image: IMAGE_BYTES,
-};
+/** Decoded bytes of a file, and of an image of a channel or conversation. */
+export const MAX_BYTES = { file: FILE_BYTES, image: IMAGE_BYTES } as const;
+
+export type Purpose = keyof typeof MAX_BYTES;
 
 const isImage = (contentType: string): boolean => contentType.startsWith('image/');
 

@@ -39,10 +39,8 @@ export interface MessageState {
   readonly changes: Counts;
 }
 
-type WithContent = { readonly body: MessageContent; readonly quotedMessageId?: string | null };
-
 export type MessageCommand = { readonly messageId: string; readonly now: number } & (
-  | ({ type: 'PostMessage'; channelId: string; author: string } & WithContent)
+  | { type: 'PostMessage'; channelId: string; author: string; body: MessageContent; quotedMessageId?: string | null }
   /** Absent members stay unchanged. */
   | { type: 'EditMessage'; by: string; body: Partial<MessageContent>; quotedMessageId?: string | null }
   | { type: 'DeleteMessage'; by: Requester; postedPosition: string }

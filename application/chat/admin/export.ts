@@ -11,6 +11,7 @@ import { type RowPages, readRowPages } from '../../consistency/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import { channelView } from '../channels/channels.js';
+import type { ConversationRow } from '../channels/conversations.js';
 import type { MessageRow, RowMapper } from '../messages/message-rows.js';
 import { type MessageSnapshot, messageView } from '../messages/message-view.js';
 import { userView } from '../people/users.js';
@@ -21,14 +22,6 @@ export interface ExportPorts
   extends Pick<KernelPorts, 'aggregates' | 'rows' | 'projectionProgress' | 'clock' | 'vault'> {
   readonly audit: Pick<Audit, 'note'>;
   readonly opened: RowMapper;
-}
-
-interface ConversationRow {
-  readonly _id: string;
-  readonly user: string;
-  readonly conversation: string;
-  readonly createdAt: number;
-  readonly lastMessageAt: number | null;
 }
 
 const PAGE = 200;

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
 import { isRejection, type Rejection, rejection } from '../../../domain/shared/index.js';
-import { type CommandOutcome, type CommandResult, resultOf } from '../../command/index.js';
+import { type CommandOutcome, resultOf } from '../../command/index.js';
 import type { CommandContext, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import { findMentions } from '../messages/message-content.js';
@@ -16,9 +16,7 @@ export interface WebhookPorts extends Pick<ChatPorts, 'handle' | 'aggregates' | 
   readonly messages: Messages;
 }
 
-export type WebhookView = Omit<Webhook, 'tokenHash'>;
-
-export const webhookView = ({ tokenHash: _, ...webhook }: Webhook): WebhookView => webhook;
+export const webhookView = ({ tokenHash: _, ...webhook }: Webhook) => webhook;
 
 const noToken = rejection('chat/bad-webhook-token', 'unauthenticated', 'The webhook token is missing or invalid');
 const tokenOfAnotherWebhook = rejection(
@@ -41,7 +39,7 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
     { name, channelId }: { readonly name: string; readonly channelId: string },
     by: string,
     context: CommandContext,
-  ): CommandOutcome<{ readonly webhook: WebhookView & { readonly token: string } }> {
+  ) {
     const webhookId = derivation.id('chat.webhook', context.commandId);
     const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
     const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
@@ -55,7 +53,7 @@ export function createWebhooks({ handle, aggregates, derivation, clock, admissio
   const remove = async (webhookId: string, by: string, context: CommandContext) =>
     resultOf(await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context), { success: true });
 
-  async function list(seen?: Position): Promise<CommandResult<{ readonly webhooks: readonly WebhookView[] }>> {
+  async function list(seen?: Position) {
     const { state, position } = await admission.load(channelsAggregate, CHANNELS, seen);
     return { body: { webhooks: webhooksOf(state.webhooks).map(webhookView) }, position };
   }

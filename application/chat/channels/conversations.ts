@@ -30,7 +30,8 @@ export interface ConversationPorts
   readonly writePositions: WritePositions;
 }
 
-interface ConversationRow extends PositionedRow {
+export interface ConversationRow extends PositionedRow {
+  readonly user: string;
   readonly conversation: string;
   readonly createdAt: number;
   readonly lastMessageAt: number | null;
