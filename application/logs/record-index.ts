@@ -51,7 +51,8 @@ export interface Block {
   id(index: number): string;
   /** Characters of the record's own JSON text. */
   size(index: number): number;
-  line(index: number): string;
+  /** Returns a test of single records by their texts; `test` must hold for joined texts if it does for one of them. */
+  testTexts(test: (text: string) => boolean): (index: number) => boolean;
   record(index: number): IdentifiedRecord;
   /** Undefined when only the records themselves have the values; they are readable then. */
   values?(column: Column): Values | undefined;

@@ -157,7 +157,7 @@ export async function forEachMatch(
   const anyInstant = filter.from === undefined && filter.to === undefined;
   const { passes, rest } = evaluateColumns(block, filter);
   const whole = !isRecordFree(rest);
-  const mayPass = textPrefilter(rest);
+  const mayPass = block.testTexts(textPrefilter(rest));
   const stride = whole ? STRIDE.texts : STRIDE.columns;
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
@@ -171,7 +171,7 @@ export async function forEachMatch(
     if (!passes.every(({ at, passing }) => passing[at[index]!])) continue;
     if (rest.levels && !levels?.includes(block.level(index))) continue;
     if (rest.not && rest.not.levels.length > 0 && rest.not.levels.includes(block.level(index))) continue;
-    if (whole && !mayPass(block.line(index))) continue;
+    if (whole && !mayPass(index)) continue;
     const record = whole ? block.record(index) : undefined;
     if (record && !matches(rest, record)) continue;
     if (!onMatch(index, record)) return;
@@ -207,8 +207,8 @@ function evaluateColumns(block: Block, filter: Filter) {
   return { passes, rest };
 }
 
-/** Returns a check on a record's JSON text that rejects most records that cannot match. */
-function textPrefilter({ event, correlationId, fields, words }: Filter): (line: string) => boolean {
+/** Returns a check on the JSON texts of one or more records that rejects most without a match. */
+function textPrefilter({ event, correlationId, fields, words }: Filter): (text: string) => boolean {
   // Digits have no case, and are found much faster without a pattern.
   const isCaseless = (word: string) => /^\d+$/.test(word);
   const texts = [event, correlationId, ...fields.map(({ value }) => value), ...words.filter(isCaseless)];
@@ -216,7 +216,7 @@ function textPrefilter({ event, correlationId, fields, words }: Filter): (line: 
   const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [toJsonFragment(text)] : []));
   const plainWords = words.filter((word) => /^\w+$/.test(word) && !isCaseless(word));
   const patterns = plainWords.map((word) => new RegExp(word, 'iu'));
-  return (line) => needles.every((needle) => line.includes(needle)) && patterns.every((pattern) => pattern.test(line));
+  return (text) => needles.every((needle) => text.includes(needle)) && patterns.every((pattern) => pattern.test(text));
 }
 
 /** A text, or the number, boolean or null it stands for, as it appears in JSON. */

@@ -145,6 +145,7 @@ export function decodeBlock(texts: readonly string[], until?: bigint) {
     id,
     size: (index: number) => at(index).end - at(index).start,
     line,
+    testTexts: (test: (text: string) => boolean) => (index: number) => test(line(index)),
     /** Log position of a record's event. */
     position: (index: number) => at(index).position,
     /** Index of a record in its event. */

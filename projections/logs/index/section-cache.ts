@@ -12,6 +12,7 @@ import { type BlockRef, rowsIn, type StoredSections } from './rows.js';
 import { sectionsId } from './seal-block.js';
 import {
   chunkPiece,
+  type DecodedChunk,
   type DecryptedSections,
   INSTANTS_PIECE,
   type Piece,
@@ -163,14 +164,23 @@ function blockOf(
   };
   const times = pieces.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
   const places = () => piece(PLACES_PIECE);
-  let current = { start: 0, lines: [] as readonly string[] };
-  const line = (index: number) => {
+  let current: DecodedChunk & { readonly nth: number; readonly start: number } = {
+    nth: 0,
+    start: 0,
+    text: '',
+    lines: [],
+  };
+  const chunkWith = (index: number) => {
     // Mostly records of one chunk follow one another.
     if (current.lines[index - current.start] === undefined) {
-      const chunk = chunkOf(index, chunks);
-      current = { start: chunks[chunk]!, lines: piece(chunkPiece(chunk)) };
+      const nth = chunkOf(index, chunks);
+      current = { nth, start: chunks[nth]!, ...piece(chunkPiece(nth)) };
     }
-    return current.lines[index - current.start]!;
+    return current;
+  };
+  const line = (index: number) => {
+    const { start, lines } = chunkWith(index);
+    return lines[index - start]!;
   };
   const record = (index: number): IdentifiedRecord => ({
     ...parseRecord(line(index), producerId, times!.instants[index]!),
@@ -184,7 +194,14 @@ function blockOf(
     level: (index) => record(index).level,
     id: (index) => places().id(index),
     size: (index) => places().size(index),
-    line,
+    testTexts(test) {
+      const passing: boolean[] = [];
+      return (index) => {
+        const { nth, text } = chunkWith(index);
+        passing[nth] ??= test(text);
+        return passing[nth] && test(line(index));
+      };
+    },
     record,
     entry: (index) => entryText(record(index), line(index)),
     values,

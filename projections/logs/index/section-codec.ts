@@ -64,13 +64,21 @@ export const PLACES_PIECE: Piece<DecodedPlaces> = {
 
 const jsonIn = <T>(sections: DecryptedSections, name: string): T => JSON.parse(String(sections.get(name)));
 
-export const chunkPiece = (nth: number): Piece<readonly string[]> => {
+export interface DecodedChunk {
+  readonly text: string;
+  readonly lines: readonly string[];
+}
+
+export const chunkPiece = (nth: number): Piece<DecodedChunk> => {
   const name = String(nth);
   return {
     key: `chunk ${name}`,
     kind: 'records',
     sections: [name],
-    read: (sections) => String(sections.get(name)).split('\n'),
+    read(sections) {
+      const text = String(sections.get(name));
+      return { text, lines: text.split('\n') };
+    },
   };
 };
 

@@ -56,7 +56,7 @@ describe('a log query', () => {
     instant: () => NOON,
     level: fail,
     id: fail,
-    line: () => '',
+    testTexts: () => () => false,
     size: () => 0,
     record: fail,
     entry: fail,

@@ -142,7 +142,7 @@ describe('the columns of a block', () => {
     fc.assert(
       fc.property(records, (all) => {
         const { open, chunks } = sectionsCollection(all);
-        const lines = chunks.flatMap((_, nth) => [...chunkPiece(nth).read(open('records'))]);
+        const lines = chunks.flatMap((_, nth) => [...chunkPiece(nth).read(open('records')).lines]);
         expect(lines).to.deep.equal(all.map(({ json }) => json));
         expect(INSTANTS_PIECE.read(open('columns')).instants).to.deep.equal(all.map(({ instant }) => instant));
         const { position, place, size } = PLACES_PIECE.read(open('columns'));

@@ -69,6 +69,32 @@ describe('term filters of log records', function () {
     await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(singleBatch)]);
   });
 
+  it('lead to the records with all words, in any chunk of a block', async () => {
+    const texts = Array.from(
+      { length: EACH },
+      (_, n) => `Fourth${n % 4} ${n % 7 === 0 ? 'seven' : 'other'} ${n} ${'x'.repeat(300)}`,
+    );
+    // The order of the instants alternates between the chunks.
+    const scattered = texts.map((text, n) => ({ timestamp: NOON + ((n * 211) % EACH), text }));
+    const name = await fixture.build(
+      await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: scattered }], 10),
+    );
+    const block = await fixture.blocksOf(name).findOne();
+    expect(block?.chunks).to.have.length.greaterThan(3);
+    for (const words of [
+      ['499'],
+      ['fourth3'],
+      ['fourth1', 'seven'],
+      ['seven', '14'],
+      ['seven', '15'],
+      ['fourth2', '498'],
+    ]) {
+      const matches = texts.filter((text) => words.every((each) => text.toLowerCase().split(' ').includes(each)));
+      expect(await count(name, { fields: [], words }), words.join(' ')).to.equal(matches.length);
+    }
+    await fixture.kernel.builds.drop(name);
+  });
+
   it('return a block once after redelivery', async () => {
     const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
