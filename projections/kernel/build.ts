@@ -118,7 +118,7 @@ export async function buildUntil(
 ): Promise<void> {
   const from = (await checkpoints.read(collection)) ?? 'start';
   if (from !== 'start' && from >= until) return;
-  const apply = await builds.open(projection, collection, lease);
+  const apply = await builds.open(projection, collection, lease, { isRead: false });
   let events = 0;
   const { batchSize } = batching([projection]);
   const open = (stop: AbortSignal) => {

@@ -216,9 +216,15 @@ export const debounceMsOf = (models: readonly ReadModel[], defaultMs: number): n
 export interface Builds {
   /**
    * Creates missing collections and indexes, and returns the function that applies events. Writes require the lease: a
-   * paused leader would otherwise restore rows that its successor has removed.
+   * paused leader would otherwise restore rows that its successor has removed. Rows of a build that is read (default)
+   * appear in the order of their events: who pages forward must miss none.
    */
-  open(model: ReadModel, collection: string, lease: Pick<Lease, 'assertHeld'>): Promise<Apply>;
+  open(
+    model: ReadModel,
+    collection: string,
+    lease: Pick<Lease, 'assertHeld'>,
+    options?: { readonly isRead?: boolean },
+  ): Promise<Apply>;
   /** Yields all rows that are not removed, ordered by `_id`. */
   scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;

@@ -18,7 +18,7 @@ const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 /** Rows per write: takes a fraction of a call's deadline, so that other calls are not delayed. */
 const CHUNK_ROWS = 1000;
-/** Chunks written at the same time: one is encoded while the store writes the other. */
+/** Chunks written at the same time to a build that nobody reads: one is encoded while the store writes the other. */
 const PARALLEL_CHUNKS = 2;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
@@ -54,26 +54,27 @@ export function createBuilds(db: Db, vault: Vault): Builds {
         if (error.code !== NAMESPACE_NOT_FOUND) throw error;
       });
 
-  const buildOf = (build: string, lease?: Pick<Lease, 'assertHeld'>): Build => ({
+  const buildOf = (build: string, options: WriteOptions = {}): Build => ({
     vault,
     collection: (part) => db.collection(build + PART_SEPARATOR + part),
-    write: (part, writes) => write(db.collection<Row>(build + PART_SEPARATOR + part), writes, lease),
+    write: (part, writes) => write(db.collection<Row>(build + PART_SEPARATOR + part), writes, options),
     parts: async () =>
       (await namesOf(build + PART_SEPARATOR)).map((name) => name.slice(build.length + PART_SEPARATOR.length)),
     drop: (part) => dropCollection(build + PART_SEPARATOR + part),
   });
 
   return {
-    async open(model, collection, lease) {
+    async open(model, collection, lease, { isRead = true } = {}) {
+      const options = { lease, parallel: isRead ? 1 : PARALLEL_CHUNKS };
       const rows = db.collection<Row>(collection);
       // Even if the rows are in parts: this collection shows readers that the build exists.
       await rows.createIndexes([...('open' in model ? [] : model.indexes), GONE_INDEX]);
-      if ('open' in model) return model.open(buildOf(collection, lease));
+      if ('open' in model) return model.open(buildOf(collection, options));
       return (events) =>
         write(
           rows,
           events.flatMap((event) => writesOf(model, event)),
-          lease,
+          options,
         );
     },
 
@@ -103,17 +104,23 @@ export function createBuilds(db: Db, vault: Vault): Builds {
   };
 }
 
+interface WriteOptions {
+  readonly lease?: Pick<Lease, 'assertHeld'>;
+  /** Chunks written at the same time; 1 if not given. */
+  readonly parallel?: number;
+}
+
 /**
  * Applies writes, each once and those to a row in order. Writes of a batch to the same row are coalesced; chunks of
- * different rows are written in parallel, as the driver encodes one while the store writes another.
+ * different rows are written in parallel if nobody reads them.
  */
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
-  lease?: Pick<Lease, 'assertHeld'>,
+  { lease, parallel: limit = 1 }: WriteOptions,
 ): Promise<void> {
   const merged = coalesceWrites(await dropEmptyDeletes(rows, writes));
-  const parallel = createBoundedParallel(PARALLEL_CHUNKS);
+  const parallel = createBoundedParallel(limit);
   const unfinished = new Set<string | undefined>();
   const finish = async () => {
     await parallel.finish();

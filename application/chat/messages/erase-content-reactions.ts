@@ -49,8 +49,9 @@ interface ErasableRow {
   readonly _id: string;
   /** Of a message that has or had replies. */
   readonly thread?: unknown;
-  /** Position of the post: of a message, and of a reply, also a deleted one. */
+  /** Position of the post; missing where deleted. */
   readonly posted: { toBigInt(): bigint };
+  /** The same of replies, also of deleted ones. */
   readonly place: { toBigInt(): bigint };
 }
 

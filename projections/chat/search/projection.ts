@@ -122,6 +122,8 @@ async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
       // The cache may be ahead of the rows: starts again from the rows.
       writer = startIndexWriter(build, maxCachedChannels);
       throw error;
+    } finally {
+      contents = new Map();
     }
   };
 }

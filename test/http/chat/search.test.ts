@@ -228,7 +228,7 @@ describe('searching the chat', function () {
         const answer = await ask(chat.base, 'POST', path, { token: who.token, body: { content: text } });
         expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
         const { id } = answer.body.message ?? answer.body.reply;
-        const position = BigInt(answer.headers.get('position') ?? '');
+        const position = BigInt(answer.headers.get('position') ?? 'missing');
         return { position, text: { id, content: text, place, author: who.id, ...(parent && { parent: parent.id }) } };
       });
       const posted = await Promise.all(batch);

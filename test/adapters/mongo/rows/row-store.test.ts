@@ -51,10 +51,10 @@ describe('rows of a read model', function () {
   });
 
   /** Counts store calls: the lease is asserted before each. */
-  async function opened() {
+  async function opened(options = {}) {
     const checks = { times: 0 };
     const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
-    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void checks.times++ });
+    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void checks.times++ }, options);
     return { apply, checks, rows: kernel.mongo.models.collection<{ _id: string; events?: number; n?: number }>(name) };
   }
 
@@ -66,7 +66,7 @@ describe('rows of a read model', function () {
   });
 
   it('are written in the order of their events, though chunks of different rows are written in parallel', async () => {
-    const { apply, rows } = await opened();
+    const { apply, rows } = await opened({ isRead: false });
     const made = { ...event(1n, 1500), type: 'Made' };
     // The first chunk takes several calls then.
     await apply([{ ...made, data: { rows: 1 } }]);
