@@ -150,7 +150,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
   async function openText(subject: string, sealed: string, openSealed: typeof open, once?: boolean) {
     const cached = plaintexts.get(subject, sealed) ?? justSealed.get(subject, sealed);
     justSealed.delete(sealed);
-    if (cached && (keyCache.get(subject) ?? (await currentKey(subject)))) return cached;
+    if (cached && (await currentKey(subject))) return cached;
     const text = await openSealed(subject, sealed);
     if (text === undefined) return undefined;
     const secret: object = JSON.parse(text);
@@ -170,7 +170,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
 
     async seal(subject, secret, once) {
       const text = JSON.stringify(secret);
-      const key = keyCache.get(subject) ?? (await currentKey(subject));
+      const key = await currentKey(subject);
       if (!key) return undefined;
       const sealed = cipher.seal(key, text);
       // It will soon be read by the live feed, and then by people.

@@ -216,8 +216,8 @@ export const debounceMsOf = (models: readonly ReadModel[], defaultMs: number): n
 export interface Builds {
   /**
    * Creates missing collections and indexes, and returns the function that applies events. Writes require the lease: a
-   * paused leader would otherwise restore rows that its successor has removed. Rows of a build that is read (default)
-   * appear in the order of their events: who pages forward must miss none.
+   * paused leader would otherwise restore rows that its successor has removed. Rows of a build with readers (default)
+   * appear in the order of their events, so that a client that pages forward misses none.
    */
   open(
     model: ReadModel,

@@ -18,7 +18,7 @@ const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 /** Rows per write: takes a fraction of a call's deadline, so that other calls are not delayed. */
 const CHUNK_ROWS = 1000;
-/** Chunks written at the same time to a build that nobody reads: one is encoded while the store writes the other. */
+/** Maximum number of concurrent writes to a build without readers: the driver encodes one during the other. */
 const PARALLEL_CHUNKS = 2;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
@@ -106,13 +106,13 @@ export function createBuilds(db: Db, vault: Vault): Builds {
 
 interface WriteOptions {
   readonly lease?: Pick<Lease, 'assertHeld'>;
-  /** Chunks written at the same time; 1 if not given. */
+  /** Maximum number of concurrent writes; default 1. */
   readonly parallel?: number;
 }
 
 /**
  * Applies writes, each once and those to a row in order. Writes of a batch to the same row are coalesced; chunks of
- * different rows are written in parallel if nobody reads them.
+ * different rows may be written concurrently.
  */
 async function write(
   rows: Collection<Row>,
@@ -138,7 +138,7 @@ async function write(
       const batch = selectBatch(merged, from);
       from += batch.length;
       const ids = batch.map((each) => idOf(each.write));
-      // Without an id it may affect any row.
+      // A write without an id may affect any row.
       if (ids.includes(undefined) || unfinished.has(undefined) || ids.some((id) => unfinished.has(id))) await finish();
       for (const id of ids) unfinished.add(id);
       await parallel.start(() => writeBatch(rows, batch, lease));

@@ -74,7 +74,9 @@ async function open(build: Build, maxCachedChannels: number): Promise<Apply> {
     const byChannel = new Map<string, ContentEvent[]>();
     for (const event of events.filter(hasContent)) {
       const { channelId } = event.data;
-      byChannel.get(channelId)?.push(event) ?? byChannel.set(channelId, [event]);
+      const posts = byChannel.get(channelId) ?? [];
+      posts.push(event);
+      byChannel.set(channelId, posts);
     }
     const contents = new Map<string, MessageContent>();
     for (const [channelId, posts] of byChannel) {

@@ -61,6 +61,21 @@ describe('the vault', () => {
     expect(await vault.openMany('toys.box-1', sealed)).to.deep.equal([undefined, undefined]);
   });
 
+  it('decrypts no further secrets of many once their key is destroyed', async () => {
+    let opened = 0;
+    const open = (key: Buffer, sealed: string) => {
+      if (++opened === 10) void vault.destroy('toys.box-1');
+      return aes256gcm.open(key, sealed);
+    };
+    const vault = createVault(keyStore().store, { ...aes256gcm, open });
+    await vault.create('toys.box-1');
+    const sealed = (await vault.seal('toys.box-1', { note: 'one' }, true)) ?? '';
+    // More than one slice of the event loop, after which the key is read again.
+    const secrets = await vault.openMany('toys.box-1', Array<string>(50_000).fill(sealed));
+    expect(secrets[0]).to.deep.equal({ note: 'one' });
+    expect(secrets.at(-1)).to.equal(undefined);
+  });
+
   it('stays within its memory bounds, and decrypts everything', async () => {
     const vault = createVault(keyStore().store, aes256gcm);
     const first = [];

@@ -1,6 +1,7 @@
 /** Row writes are bounded per call, and redelivered events cost little. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Long } from 'mongodb';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Kernel } from '../../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
@@ -51,11 +52,19 @@ describe('rows of a read model', function () {
   });
 
   /** Counts store calls: the lease is asserted before each. */
-  async function opened(options = {}) {
+  async function opened(options = {}, assertHeld = () => {}) {
     const checks = { times: 0 };
+    const countAndAssert = () => {
+      checks.times++;
+      assertHeld();
+    };
     const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
-    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void checks.times++ }, options);
-    return { apply, checks, rows: kernel.mongo.models.collection<{ _id: string; events?: number; n?: number }>(name) };
+    const apply = await kernel.builds.open(counters, name, { assertHeld: countAndAssert }, options);
+    return {
+      apply,
+      checks,
+      rows: kernel.mongo.models.collection<{ _id: string; _at?: Long; events?: number; n?: number }>(name),
+    };
   }
 
   it("are written a thousand at a time to stay within a call's deadline", async () => {
@@ -74,6 +83,20 @@ describe('rows of a read model', function () {
     const found = await rows.find({}).toArray();
     expect(found.map((row) => `made-${Number(row.n) - 2}`)).to.have.members(found.map(({ _id }) => _id));
     expect(found).to.have.lengthOf(1500);
+  });
+
+  it('appear in the order of their events to readers of the build, also when the writer fails', async () => {
+    let calls = 0;
+    const failThird = () => {
+      if (++calls === 3) throw new Error('the lease is lost');
+    };
+    const { apply, rows } = await opened({}, failThird);
+    const made = { ...event(1n, 1500), type: 'Made' };
+    await rows.insertOne({ _id: 'made-0', _at: Long.fromBigInt(1n), n: 0 });
+    // The first chunk takes two calls, because its first row exists.
+    expect(await apply([made]).catch(({ message }) => message)).to.equal('the lease is lost');
+    const stored = (await rows.find({}).toArray()).map(({ n }) => Number(n)).sort((a, b) => a - b);
+    expect(stored).to.deep.equal(Array.from({ length: 1000 }, (_, n) => n));
   });
 
   it('are purged a thousand at a time, and no others', async () => {

@@ -7,6 +7,7 @@ import type { EventLog, RecordedEvent } from '../../../../application/ports/inde
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../../domain/chat/channels.js';
 import { messageStream } from '../../../../domain/chat/message.js';
+import { threadStream } from '../../../../domain/chat/thread.js';
 import { handlerFor } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
@@ -74,14 +75,18 @@ describe('deletion in the chat', function () {
     const [at, other] = [await channel(ada), await channel(ada)];
     const otherMessage = await post(ada, other, 'other');
     const ids = await Promise.all(Array.from({ length: 250 }, (_, n) => post(ada, at, `m${n}`)));
-    accepted(await node.replies.post(ada, ids[0]!, { content: 'reply' }, context()));
+    const reply = async () =>
+      accepted(await node.replies.post(ada, ids[0]!, { content: 'reply' }, context())).body.reply.id;
+    const replies = [await reply(), await reply()];
+    accepted(await node.replies.remove(ada, ids[0]!, replies[1]!, context()));
     accepted(await node.channels.remove(ada, at, context()));
     expect(await node.kernel.vault.seal(`chat.channel-${at}`, {})).to.equal(undefined);
     expect(await node.messages.post(ada, at, { content: 'late' }, context())).to.include({
       kind: 'not-found',
     });
     await eventually(async () => (await erasedOf()).includes(at));
-    for (const id of ids) expect(await read(id)).to.equal('deleted');
+    for (const id of [...ids, ...replies]) expect(await read(id)).to.equal('deleted');
+    expect(await node.kernel.log.read(threadStream(ids[0]!))).to.equal('deleted');
     await eventually(async () => (await rowsOf(at)).flat().length === 0);
     expect(await read(otherMessage)).to.have.length(1);
     expect((await rowsOf(other)).flat()).to.have.length(1);
