@@ -9,7 +9,7 @@ export interface BlockRef {
   /** Unix ms of its earliest and latest record. */
   readonly from: number;
   readonly to: number;
-  /** Characters of its records' JSON. */
+  /** Characters of the JSON of the records that may match. */
   readonly size: number;
   /**
    * Reads the block, which stays decrypted only while `look` runs. Few blocks may be open, so one read must never wait

@@ -2,6 +2,15 @@
 export { assertBuildExists, createActiveBuilds, createBuildSwitch } from './active-builds.js';
 export { type BlockVersion, createBlockCache } from './block-index/block-cache.js';
 export { emptyBloomFilter, makeBloomFilter, mayContainAll, putTerm } from './block-index/bloom-filter.js';
+export { createTermSet, type TermSet } from './block-index/term-set.js';
+export {
+  chunksWithAll,
+  decodeTermTable,
+  encodeTermSections,
+  encodeTermTable,
+  type TermTable,
+  termSection,
+} from './block-index/term-table.js';
 export { type Progress, projectorLease } from './build.js';
 export {
   type Apply,

@@ -13,12 +13,11 @@ export interface Search {
 }
 
 /**
- * Blocks read concurrently at first; doubled each time, because a rare record may be in any of many blocks. With the
- * value of a field few records match in each, so that the first block hardly ever fills a page.
+ * Characters read concurrently, in at least one block: at first those of a few chunks, as one block may fill the page;
+ * doubled each time, because a rare record may be in any of many blocks.
  */
-const FIRST_BLOCKS = { any: 1, byValue: 4 };
+const CHARACTERS = { first: 128 * 1024, max: 4 * 1024 * 1024 };
 const MAX_BLOCKS = 16;
-const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 export interface Hit extends RecordPosition {
   readonly ref: BlockRef;
@@ -42,22 +41,22 @@ export async function* search(
   const runs: Run[] = [];
   const refs = index.blocks(narrowedFilter, order, checkpoint)[Symbol.asyncIterator]();
   let next = await refs.next();
-  let concurrency = isByValue(filter) ? FIRST_BLOCKS.byValue : FIRST_BLOCKS.any;
+  let { first: characters } = CHARACTERS;
   try {
     for (let count = 0; count < limit; count++) {
       let best = first(runs, compare);
       // A block that starts at the best hit's instant may hold a smaller id.
       while (!next.done && (!best || !isBeyond(next.value, head(best), order))) {
         const pending: Promise<readonly Hit[]>[] = [];
-        let remaining = MAX_CHARACTERS;
-        for (; pending.length < concurrency && remaining > 0 && !next.done; next = await refs.next()) {
+        let remaining = characters;
+        for (; pending.length < MAX_BLOCKS && remaining > 0 && !next.done; next = await refs.next()) {
           remaining -= next.value.size;
           const hits = hitsIn(next.value, { filter: narrowedFilter, order, checkpoint, after }, limit);
           // A rejection is reported by `Promise.all` below, unless the next block's error comes first.
           hits.catch(() => {});
           pending.push(hits);
         }
-        concurrency = Math.min(concurrency * 2, MAX_BLOCKS);
+        characters = Math.min(characters * 2, CHARACTERS.max);
         for (const hits of await Promise.all(pending)) if (hits.length > 0) runs.push({ hits, next: 0 });
         best = first(runs, compare);
       }
@@ -70,8 +69,6 @@ export async function* search(
     await refs.return?.();
   }
 }
-
-const isByValue = ({ correlationId, fields }: Filter) => correlationId !== undefined || fields.length > 0;
 
 const narrowFilter = (filter: Filter, order: Order, { instant }: RecordPosition): Filter =>
   order === 'desc'
@@ -169,9 +166,9 @@ export async function forEachMatch(
       if (instant < from || instant > to) continue;
     }
     if (!passes.every(({ at, passing }) => passing[at[index]!])) continue;
+    if (whole && !mayPass(index)) continue;
     if (rest.levels && !levels?.includes(block.level(index))) continue;
     if (rest.not && rest.not.levels.length > 0 && rest.not.levels.includes(block.level(index))) continue;
-    if (whole && !mayPass(index)) continue;
     const record = whole ? block.record(index) : undefined;
     if (record && !matches(rest, record)) continue;
     if (!onMatch(index, record)) return;

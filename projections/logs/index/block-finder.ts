@@ -16,6 +16,7 @@ import {
   type BlockKind,
   type BlockRef,
   type BlockRow,
+  type Candidate,
   cutoffFor,
   HEADER,
   isExpired,
@@ -31,28 +32,36 @@ const ROW_BYTES = 500;
 /** Digests per query: the store looks each up, and the embedded one at most 10,000. */
 const MAX_DIGESTS = 5000;
 
+/** Conditions on blocks; with digests, those of some correlation ids. */
+type Criteria = MongoFilter<BlockRow> & { readonly digests?: readonly number[] };
+
 interface BlockQuery {
   readonly name: string;
   readonly filter: Filter;
   readonly order: Order;
   readonly checkpoint: Checkpoint;
   /** Whether a block may hold matches, and has not been returned yet. */
-  readonly isRelevant: (header: BlockHeader) => boolean;
+  readonly isRelevant: (candidate: Candidate) => boolean;
 }
 
-type Page = readonly BlockHeader[];
+type Page = readonly Candidate[];
 
 export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader, version: () => unknown) {
   const sizeOf = (found: readonly unknown[]) => ROW_BYTES * (found.length + 1);
   const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: CACHE_BYTES, sizeOf });
 
-  const find = (name: string, criteria: MongoFilter<BlockRow>, sort: Sort = {}, limit = 0) =>
-    memo.get(`${name} ${JSON.stringify([criteria, sort, limit])}`, () =>
-      db
-        .collection<BlockRow>(`${name}.blocks`)
-        .find<BlockHeader>(criteria, { projection: HEADER, sort, limit })
-        .toArray(),
-    );
+  const find = (name: string, { digests, ...criteria }: Criteria, sort: Sort = {}, limit = 0): Promise<Page> =>
+    memo.get(`${name} ${JSON.stringify([criteria, sort, limit, digests])}`, async () => {
+      const rows = rowsIn(db, name, 'blocks');
+      if (!digests) {
+        const headers = await rows.find<BlockHeader>(criteria, { projection: HEADER, sort, limit }).toArray();
+        return headers.map((header) => ({ header }));
+      }
+      const correlated = { correlations: { $in: [...digests] }, ...criteria };
+      const found = await rows.find(correlated, { projection: { records: 0, terms: 0 }, sort, limit }).toArray();
+      const wanted = new Set(digests);
+      return found.map((row) => withDigests(row, wanted));
+    });
 
   /** Digests of a correlation id, one per bucket and part with records that the filter may match. */
   async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
@@ -67,19 +76,19 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
   }
 
   /** Blocks that meet the criteria, in order. */
-  async function* pages(query: BlockQuery, criteria: MongoFilter<BlockRow>): AsyncGenerator<Page, undefined> {
+  async function* pages(query: BlockQuery, criteria: Criteria): AsyncGenerator<Page, undefined> {
     const { name, order, checkpoint, isRelevant } = query;
     const [bound, direction, beyond] =
       order === 'desc' ? (['to', -1, '$lte'] as const) : (['from', 1, '$gte'] as const);
     let last: number | undefined;
     for (let limit = termsOfFilter(query.filter).length > 0 ? BLOCK_PAGE.byTerm : BLOCK_PAGE.any; ; ) {
       await checkpoint();
-      const all = last === undefined ? criteria : { $and: [criteria, { [bound]: { [beyond]: last } }] };
-      const page = await find(name, all, { [bound]: direction }, limit);
+      const rest = last === undefined ? criteria : { ...criteria, $and: [{ [bound]: { [beyond]: last } }] };
+      const page = await find(name, rest, { [bound]: direction }, limit);
       const relevant = page.filter(isRelevant);
       if (relevant.length > 0) yield relevant;
       if (page.length < limit) return;
-      const end = page.at(-1)![bound];
+      const end = page.at(-1)!.header[bound];
       // If all have the same bound, only a longer page gets past it.
       limit = end === last ? limit * 2 : Math.max(limit, Math.min(limit * 2, BLOCK_PAGE.max));
       last = end;
@@ -93,8 +102,8 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     const all = await digests(name, filter);
     const starts = Array.from({ length: Math.ceil(all.length / MAX_DIGESTS) }, (_, nth) => nth * MAX_DIGESTS);
     return starts.map((start) => {
-      const correlations = { $in: all.slice(start, start + MAX_DIGESTS) };
-      return pages(query, { correlations, ...conditionOf(filter) });
+      const some = all.slice(start, start + MAX_DIGESTS);
+      return pages(query, { digests: some, ...conditionOf(filter) });
     });
   }
 
@@ -112,7 +121,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     const levels = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0) ?? -1;
     const kinds = new Set(kindsOf(filter, coverage));
     const visited = new Set<string>();
-    const isRelevant = (header: BlockHeader) => {
+    const isRelevant = ({ header }: Candidate) => {
       if (visited.has(header._id) || isExpired(header, expiry)) return false;
       visited.add(header._id);
       return (
@@ -121,17 +130,18 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     };
     // Open blocks are listed before full ones, so that a block that fills up in between is not missed. Sorted here: the
     // store would sort whole rows including records, which exceeds its memory limit.
-    const compare = (a: BlockHeader, b: BlockHeader) => (order === 'desc' ? b.to - a.to : a.from - b.from);
+    const compare = ({ header: a }: Candidate, { header: b }: Candidate) =>
+      order === 'desc' ? b.to - a.to : a.from - b.from;
     const open = openBlocks.filter(isRelevant).sort(compare);
     const full = await fullBlocks({ name, filter, order, checkpoint, isRelevant }, [...kinds]);
     const terms = termsOfFilter(filter);
-    // Correlation ids of open blocks are not indexed.
+    // Digests of correlation ids found the full blocks.
     const checked = filter.correlationId === undefined ? 'all' : 'open';
     for await (const batch of mergeSorted([{ page: open }, ...full.map((pages) => ({ page: [], pages }))], compare)) {
-      const candidates = await blockReader.findCandidates(name, batch, terms, checked);
-      for (const header of candidates) {
+      for (const candidate of await blockReader.findCandidates(name, batch, terms, checked)) {
         await checkpoint();
-        yield { name, header, expiry: expiry && header.from < cutoffFor(header, expiry) ? expiry : undefined };
+        const { header } = candidate;
+        yield { name, ...candidate, expiry: expiry && header.from < cutoffFor(header, expiry) ? expiry : undefined };
       }
     }
   }
@@ -145,8 +155,15 @@ const kindsOf = ({ audit }: Filter, coverage?: Coverage): BlockKind[] => [
   ...(coverage !== 'counted' ? ['scattered' as const] : []),
 ];
 
+/** The block of a row with those of its chunks that have some of the digests. */
+function withDigests(row: BlockRow, digests: ReadonlySet<number>): Candidate {
+  const { correlations = [], correlationEnds: ends = [], ...header } = row;
+  const hasAny = (chunk: number) => correlations.slice(ends[chunk - 1], ends[chunk]).some((each) => digests.has(each));
+  return { header, chunks: [...header.chunks.keys()].filter(hasAny) };
+}
+
 /** Blocks of one day are sought only where the days of the range are, because the store seeks by one of the bounds. */
-function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: BlockKind): MongoFilter<BlockRow> {
+function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: BlockKind): Criteria {
   const isOfDay = kind === 'day' || kind === 'audit';
   return {
     ...(kind && { kind }),
@@ -157,14 +174,14 @@ function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: 
 }
 
 interface Source {
-  page: BlockHeader[];
+  page: Candidate[];
   readonly pages?: AsyncIterator<Page, undefined>;
 }
 
 /** Merges sorted sources; reads the next page of each when one is used up. */
 async function* mergeSorted(
   all: readonly Source[],
-  compare: (a: BlockHeader, b: BlockHeader) => number,
+  compare: (a: Candidate, b: Candidate) => number,
 ): AsyncGenerator<Page> {
   let sources = all;
   const refill = async (source: Source) => {
@@ -174,7 +191,7 @@ async function* mergeSorted(
     await Promise.all(sources.map(refill));
     sources = sources.filter(({ page }) => page.length > 0);
     if (sources.length === 0) return;
-    const merged: BlockHeader[] = [];
+    const merged: Candidate[] = [];
     while (sources.every(({ page }) => page.length > 0)) {
       const next = sources.reduce((best, each) => (compare(each.page[0]!, best.page[0]!) < 0 ? each : best));
       merged.push(next.page.shift()!);

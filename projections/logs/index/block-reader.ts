@@ -1,27 +1,44 @@
-/** Reads and decrypts blocks and term filters on demand, with caches and a limit on decrypted bytes. */
+/** Reads and decrypts blocks and term tables on demand, with caches and a limit on decrypted bytes. */
 import { Binary, type Db } from 'mongodb';
 import { createFairSemaphore } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { recordId } from '../../../domain/logs/record-id.js';
-import { type BlockVersion, createBlockCache, mayContainAll } from '../../kernel/index.js';
+import {
+  type BlockVersion,
+  chunksWithAll,
+  createBlockCache,
+  decodeTermTable,
+  type TermTable,
+  termSection,
+} from '../../kernel/index.js';
 import { decodeBlock } from './block.js';
 import { decryptAndInflate } from './compress-and-seal.js';
-import { type BlockHeader, type BlockRef, type BlockRow, cutoffFor, HEADER, rowsIn, type SectionsRow } from './rows.js';
+import {
+  type BlockHeader,
+  type BlockRef,
+  type BlockRow,
+  type Candidate,
+  cutoffFor,
+  HEADER,
+  rowsIn,
+  type SectionsRow,
+} from './rows.js';
 import { sectionsId } from './seal-block.js';
 import { ALL, createSectionCache } from './section-cache.js';
-import { termSection } from './sections.js';
 
-/** Bytes cached of blocks, and of term filters. */
+/** Bytes cached of blocks, and of term tables. */
 const BLOCK_CACHE_BYTES = 8 * 1024 * 1024;
-const FILTER_CACHE_BYTES = 16 * 1024 * 1024;
+const TERM_CACHE_BYTES = 16 * 1024 * 1024;
 /** Bytes of blocks being read concurrently, cached or not. */
 const MAX_READ_BYTES = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
+/** Up to so many chunks are read instead of columns. */
+const FEW_CHUNKS = 2;
 
-/** An open block, or a filter of a block: of a full one the named section. */
+/** An open block, or a term table of a block: of a full one the named section. */
 interface CacheRef extends BlockVersion, BlockRef {
   readonly section?: string | undefined;
 }
@@ -73,11 +90,11 @@ export function createBlockReader(db: Db, vault: Vault) {
     return { block, size: characters * (bytes > characters ? 2 : 1) + RECORD_BYTES * header.count };
   }
 
-  /** Bloom filters: of open blocks from their rows, of full ones one of their sections. */
-  const filters = createBlockCache<CacheRef, Uint8Array>({
-    name: 'logs.filters',
-    limitBytes: FILTER_CACHE_BYTES,
-    sizeOf: ({ length }) => length,
+  /** Term tables: of open blocks from their rows, of full ones one of their sections. */
+  const termTables = createBlockCache<CacheRef, TermTable>({
+    name: 'logs.terms',
+    limitBytes: TERM_CACHE_BYTES,
+    sizeOf: ({ byteLength }) => byteLength,
     async load(refs) {
       const { name, section } = refs[0]!;
       const idOf = ({ header }: BlockRef) => (section === undefined ? header._id : sectionsId(header._id, 'terms'));
@@ -86,13 +103,13 @@ export function createBlockReader(db: Db, vault: Vault) {
       const rows = db
         .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
         .find({ _id: { $in: [...byId.keys()] } }, { projection: { [field]: 1 } });
-      const found = new Map<string, Uint8Array>();
+      const found = new Map<string, TermTable>();
       for await (const { _id, terms, sections } of rows) {
         const { key, header } = byId.get(_id)!;
         // May be newer than the header: an open block only gains terms.
         const sealed = section === undefined ? terms : sections?.[section];
-        const filter = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
-        if (filter) found.set(key, filter);
+        const bytes = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
+        if (bytes) found.set(key, decodeTermTable(bytes));
       }
       return found;
     },
@@ -101,13 +118,13 @@ export function createBlockReader(db: Db, vault: Vault) {
   /** New header of a block that was open when found and is full by now, so its row has no records any more. */
   async function findFilled({ name, header }: BlockRef): Promise<BlockRef | undefined> {
     const row = await rowsOf(name).findOne<BlockHeader>({ _id: header._id }, { projection: HEADER });
-    return row?.chunks && { name, header: row };
+    return row && row.kind !== 'open' ? { name, header: row } : undefined;
   }
 
   /** Never waits for more of the semaphore while holding it: if records turn out to be needed, it starts over. */
   async function readSections<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
     const readLimited = (required: Needs) =>
-      withBytes(costOf(ref.header, required), async () => {
+      withBytes(costOf(ref, required), async () => {
         const block = await sectionCache.open(ref, required);
         return block === 'needs-records' ? block : { found: block && (await look(block)) };
       });
@@ -118,48 +135,61 @@ export function createBlockReader(db: Db, vault: Vault) {
 
   async function readBlock<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
     const { header } = ref;
-    if (header.chunks) return readSections(ref, look, needs);
-    const result = await withBytes(costOf(header), async () => {
+    if (header.kind !== 'open') return readSections(ref, look, needs);
+    const result = await withBytes(costOf(ref), async () => {
       const [open] = await openBlocks.read([cacheRef(ref)]);
       return open && { found: await look(open.block) };
     });
     if (result) return result.found;
     const full = await findFilled(ref);
     // The block only grew at its end.
-    return full && readSections(full, (block) => look(restricted(block, (index) => index < header.count)), needs);
+    const isKnown = (index: number) => index < header.count;
+    return full && readSections({ ...ref, ...full }, (block) => look(restricted(block, isKnown)), needs);
+  }
+
+  /** Reads the candidate chunks only; if they are few, their records instead of columns. */
+  async function readCandidates<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
+    const { header, chunks } = ref;
+    if (!chunks || Array.isArray(needs.records)) return readBlock(ref, look, needs);
+    const required = chunks.length <= FEW_CHUNKS ? { ...needs, columns: [], records: true } : needs;
+    return readBlock(ref, (block) => look(restricted(block, isInChunks(header, chunks))), required);
   }
 
   return {
-    caches: [openBlocks.cache, filters.cache, sectionCache.cache],
+    caches: [openBlocks.cache, termTables.cache, sectionCache.cache],
 
     read<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs = ALL): Promise<T | undefined> {
       const { header, expiry } = ref;
-      if (!expiry) return readBlock(ref, look, needs);
+      if (!expiry) return readCandidates(ref, look, needs);
       const before = cutoffFor(header, expiry);
       const first = recordId(expiry._at.toBigInt(), 0);
       const remains = (block: Block) => (index: number) => block.instant(index) >= before || block.id(index) > first;
       const required = { ...needs, instants: true, places: true };
-      return readBlock(ref, (block) => look(restricted(block, remains(block))), required);
+      return readCandidates(ref, (block) => look(restricted(block, remains(block))), required);
     },
 
     /**
-     * The blocks that may hold all of the terms; of these, only some are checked. Without filters, because their key
-     * is destroyed, all may.
+     * The candidates with records that may have all of the terms, and the chunks of these. Without tables, because
+     * their key is destroyed, all may.
      */
     async findCandidates(
       name: string,
-      headers: readonly BlockHeader[],
+      found: readonly Candidate[],
       terms: readonly number[],
       checked: 'all' | 'open',
-    ): Promise<readonly BlockHeader[]> {
-      if (terms.length === 0) return headers;
-      let candidates = headers;
-      /** Keeps the blocks whose filter may hold some of the terms; a full one's filter has a section for them. */
+    ): Promise<readonly Candidate[]> {
+      if (terms.length === 0) return found;
+      let candidates = found.map(({ header, chunks = [...header.chunks.keys()] }) => ({ header, chunks }));
+      /** Keeps the chunks that may have these terms; a full block's table has a section for them. */
       const narrow = async (some: readonly number[], section?: string) => {
-        const narrowed = candidates.filter(({ kind }) => (kind === 'open') === (section === undefined));
-        const found = await filters.read(narrowed.map((header) => cacheRef({ name, header }, section)));
-        const ruledOut = new Set(narrowed.filter((_, index) => found[index] && !mayContainAll(found[index], some)));
-        candidates = candidates.filter((header) => !ruledOut.has(header));
+        const isChecked = ({ header: { kind } }: Candidate) => (kind === 'open') === (section === undefined);
+        const narrowed = candidates.filter(isChecked);
+        const tables = await termTables.read(narrowed.map(({ header }) => cacheRef({ name, header }, section)));
+        for (const [nth, candidate] of narrowed.entries()) {
+          const table = tables[nth];
+          if (table) candidate.chunks = candidate.chunks.filter(chunksWithAll(table, some));
+        }
+        candidates = candidates.filter(({ chunks }) => chunks.length > 0);
       };
       await narrow(terms);
       for (const section of new Set(checked === 'all' ? terms.map(termSection) : []))
@@ -167,9 +197,18 @@ export function createBlockReader(db: Db, vault: Vault) {
           terms.filter((term) => termSection(term) === section),
           section,
         );
-      return candidates;
+      return candidates.map(({ header, chunks }) => ({
+        header,
+        ...(chunks.length < header.chunks.length && { chunks }),
+      }));
     },
   };
+}
+
+function isInChunks({ count, chunks: starts }: BlockHeader, chunks: readonly number[]): (index: number) => boolean {
+  const isIn = new Uint8Array(count);
+  for (const chunk of chunks) isIn.fill(1, starts[chunk], starts[chunk + 1]);
+  return (index) => isIn[index] === 1;
 }
 
 const restricted = (block: Block, remains: (index: number) => boolean): Block => ({
@@ -177,8 +216,11 @@ const restricted = (block: Block, remains: (index: number) => boolean): Block =>
   order: block.order.filter(remains),
 });
 
-function costOf({ size, count, chunks }: BlockHeader, needs?: Needs): number {
+/** Bytes; without `needs` of a block that is read as a whole. */
+function costOf({ header: { size, count, chunks: all }, chunks = all }: BlockRef, needs?: Needs): number {
   const wholeCost = 2 * size + 1;
-  if (!chunks || !needs || needs.records) return wholeCost;
-  return Math.min(wholeCost, OPEN_COLUMN.block + OPEN_COLUMN.record * count);
+  if (!needs) return wholeCost;
+  return needs.records
+    ? (wholeCost * chunks.length) / all.length
+    : Math.min(wholeCost, OPEN_COLUMN.block + OPEN_COLUMN.record * count);
 }

@@ -3,8 +3,8 @@ import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
+import { createTermSet } from '../../kernel/index.js';
 import { buildColumns } from './column-builder.js';
-import { createTermSet } from './term-set.js';
 
 interface Head {
   readonly producerId: string;
@@ -31,18 +31,23 @@ export type BlockBuilder = ReturnType<typeof buildBlock>;
 
 /** Bytes of a record in memory, besides its text and terms. */
 const RECORD_BYTES = 100;
+/** Characters after which a chunk ends: smaller ones compress much worse. */
+const CHUNK_CHARACTERS = 32 * 1024;
 
 export function buildBlock(producerId: string) {
   const events: string[] = [];
   const levels = new Map<string, number>();
   const columns: number[] = [];
   const lines: string[] = [];
-  const correlations = new Set<string>();
+  const chunks: number[] = [];
+  /** Of each chunk. */
+  const correlations: Set<string>[] = [];
   const terms = createTermSet();
-  const fields = buildColumns();
+  const fields = buildColumns(terms);
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   let [size, bits] = [0, 0];
+  let chunkSize = CHUNK_CHARACTERS;
   let event = -1n;
 
   return {
@@ -51,6 +56,7 @@ export function buildBlock(producerId: string) {
     terms,
     lines,
     instants,
+    chunks,
     get count() {
       return lines.length;
     },
@@ -72,10 +78,16 @@ export function buildBlock(producerId: string) {
       instants.push(record.instant);
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
-      if (record.correlationId !== undefined) correlations.add(record.correlationId);
-      fields.add(record, terms.add);
+      if (chunkSize >= CHUNK_CHARACTERS) {
+        chunks.push(lines.length);
+        correlations.push(new Set());
+        chunkSize = 0;
+      }
+      if (record.correlationId !== undefined) correlations.at(-1)!.add(record.correlationId);
+      fields.add(record, chunks.length - 1);
       lines.push(line);
       size += line.length;
+      chunkSize += line.length;
     },
     /** Instants are Unix ms, sizes are characters of JSON. */
     summary: () => ({
@@ -84,7 +96,8 @@ export function buildBlock(producerId: string) {
       count: lines.length,
       size,
       levels: bits,
-      correlations: [...correlations],
+      chunks: [...chunks],
+      correlations: correlations.map((each) => [...each]),
     }),
     text(from = 0): string {
       const values = columns.slice(from * COLUMNS);

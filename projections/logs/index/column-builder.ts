@@ -2,6 +2,7 @@
 import { childPath, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { type LogRecord, TIMESTAMP_FIELDS } from '../../../domain/logs/record.js';
+import type { TermSet } from '../../kernel/index.js';
 import { type Column, createColumn } from './column.js';
 
 /** Paths that get a column; later ones get none. */
@@ -21,13 +22,15 @@ interface Node {
 
 export type Columns = ReturnType<typeof buildColumns>;
 
-export function buildColumns() {
+/** `terms` gets at least the terms of each value for the first record of a chunk that has it. */
+export function buildColumns(terms: TermSet) {
   const [level, event, correlation] = [createColumn(), createColumn(), createColumn()];
   const scalars = new Map<string, Column>();
   const arrays = new Map<string, Column>();
   const rootNode: Node = { path: undefined, terms: root, below: new Map() };
-  let [nodes, count] = [0, 0];
+  let [nodes, count, chunk] = [0, 0, 0];
   let incomplete = false;
+  const onTerm = (term: number) => void terms.add(term, chunk);
 
   function childNode(node: Node, key: string): Node | undefined {
     const existing = node.below.get(key);
@@ -49,18 +52,18 @@ export function buildColumns() {
     return column;
   }
 
-  function addValue(node: Node, value: Json, onTerm: (term: number) => void) {
+  function addValue(node: Node, value: Json) {
     if (typeof value !== 'object' || value === null) {
       node.scalars ??= columnOf(scalars, node.path!);
-      if (node.scalars.add(count, value)) termsAt(node.terms, value, onTerm);
+      if (node.scalars.add(count, chunk, value)) termsAt(node.terms, value, onTerm);
     } else if (Array.isArray(value)) {
       node.arrays ??= columnOf(arrays, node.path!);
-      if (node.arrays.add(count, JSON.stringify(value))) termsAt(node.terms, value, onTerm);
+      if (node.arrays.add(count, chunk, JSON.stringify(value))) termsAt(node.terms, value, onTerm);
     } else {
       for (const key in value) {
         const member = (value as JsonObject)[key]!;
         const next = childNode(node, key);
-        if (next) addValue(next, member, onTerm);
+        if (next) addValue(next, member);
         else {
           incomplete = true;
           termsAt(childPath(node.terms, key), member, onTerm);
@@ -70,13 +73,15 @@ export function buildColumns() {
   }
 
   return {
-    /** Adds the next record; calls `onTerm` at least with the terms of values that no earlier record had. */
-    add(record: LogRecord, onTerm: (term: number) => void) {
-      level.add(count, record.level);
-      if (record.event !== undefined && event.add(count, record.event)) onTerm(eventTerm(record.event));
-      if (record.correlationId !== undefined && correlation.add(count, record.correlationId))
-        onTerm(correlationTerm(record.correlationId));
-      addValue(rootNode, record.data, onTerm);
+    /** Adds the next record, of the chunk with this number. */
+    add(record: LogRecord, nth: number) {
+      chunk = nth;
+      const { event: name, correlationId } = record;
+      level.add(count, chunk, record.level);
+      if (name !== undefined && event.add(count, chunk, name)) onTerm(eventTerm(name));
+      if (correlationId !== undefined && correlation.add(count, chunk, correlationId))
+        onTerm(correlationTerm(correlationId));
+      addValue(rootNode, record.data);
       count++;
     },
     level,

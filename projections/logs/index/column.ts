@@ -6,7 +6,7 @@ export type Entry = string | number | boolean | null;
 /** Maximum characters of distinct values: a larger column would take as much space as the records themselves. */
 const MAX_CHARACTERS = 40 * 1024;
 /** Bytes in memory of a distinct value besides its characters, and of a record. */
-const MEMORY = { entry: 80, record: 4 };
+const MEMORY = { entry: 88, record: 4 };
 const INITIAL_RECORDS = 1024;
 
 export type Column = ReturnType<typeof createColumn>;
@@ -16,6 +16,8 @@ export function createColumn() {
   let at = new Uint16Array(0);
   let length = 0;
   let entries: Entry[] = [];
+  /** Per entry the last chunk with it. */
+  let chunks: number[] = [];
   let characters = 0;
   let dropped = false;
   /** The previous value; consecutive records often repeat it. */
@@ -24,7 +26,7 @@ export function createColumn() {
   const drop = () => {
     dropped = true;
     entryByValue.clear();
-    [at, length, entries, characters] = [new Uint16Array(0), 0, [], 0];
+    [at, length, entries, chunks, characters] = [new Uint16Array(0), 0, [], [], 0];
   };
 
   const setEntry = (record: number, entry: number) => {
@@ -35,6 +37,12 @@ export function createColumn() {
     }
     at[record] = entry;
     length = record + 1;
+  };
+
+  const isNewIn = (chunk: number, entry: number): boolean => {
+    const isNew = chunks[entry] !== chunk;
+    chunks[entry] = chunk;
+    return isNew;
   };
 
   return {
@@ -52,15 +60,14 @@ export function createColumn() {
     get memory() {
       return 2 * characters + MEMORY.entry * entries.length + MEMORY.record * length;
     },
-    /** Sets the value of a record after all earlier ones. Returns false if the value was known. */
-    add(record: number, value: Entry): boolean {
+    /** Sets the value of a record after all earlier ones. Returns false if an earlier one of its chunk has it as well. */
+    add(record: number, chunk: number, value: Entry): boolean {
       if (dropped) return true;
       if (previous?.value === value) {
         setEntry(record, previous.entry);
-        return false;
+        return isNewIn(chunk, previous.entry);
       }
       let entry = entryByValue.get(value);
-      const isNew = entry === undefined;
       if (entry === undefined) {
         if (typeof value === 'string') characters += value.length;
         if (characters > MAX_CHARACTERS) {
@@ -73,7 +80,7 @@ export function createColumn() {
       setEntry(record, entry);
       if (previous) [previous.value, previous.entry] = [value, entry];
       else previous = { value, entry };
-      return isNew;
+      return isNewIn(chunk, entry);
     },
     drop,
   };

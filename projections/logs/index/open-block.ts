@@ -1,6 +1,7 @@
 /** Collects small batches into blocks of about 1,000 records, deterministically for every build. */
 import type { Binary, Collection } from 'mongodb';
 import type { LogRecord } from '../../../domain/logs/record.js';
+import { encodeTermTable } from '../../kernel/index.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
 import { type BlockRow, type ExpiryRow, isExpired } from './rows.js';
 import { type Owner, type PlainBlock, packBlock, rowOf } from './seal-block.js';
@@ -103,7 +104,7 @@ function createOpenBlock(owner: Owner, from: bigint, first?: Current) {
       return {
         row: { ...row, kind: 'open', gathered: owner.part },
         content: {
-          terms: block.terms.filter(),
+          terms: encodeTermTable(block.terms),
           text: block.text(packed),
           pieces: [...pieces],
           onSealed: (piece) => void pieces.push(piece),

@@ -52,7 +52,9 @@ export function createRecordIndex({
       const name = build();
       if (!name) return;
       for await (const ref of blockFinder.blocks(name, filter, order, checkpoint, coverage)) {
-        const { from, to, size } = ref.header;
+        const { header, chunks = header.chunks } = ref;
+        const { from, to } = header;
+        const size = (header.size * chunks.length) / header.chunks.length;
         yield { from, to, size, read: (look, needs) => blockReader.read(ref, look, needs) };
       }
     },

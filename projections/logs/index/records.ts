@@ -19,7 +19,7 @@ import {
 } from './rows.js';
 import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 16, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 17, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 

@@ -57,31 +57,42 @@ export interface BlockRow {
   readonly count: number;
   readonly size: number;
   readonly levels: number;
+  /** Index of the first record of each chunk. */
+  readonly chunks: readonly number[];
   /**
-   * Digests of correlation ids under the subject's key, in a multikey index. Absent while the block is open: it is
-   * rewritten often, and every query reads it anyway.
+   * Digests of correlation ids under the subject's key, in a multikey index: those of each chunk, one chunk after the
+   * other. Absent while the block is open: it is rewritten often, and every query reads it anyway.
    */
   readonly correlations?: readonly number[];
-  /** Encrypted Bloom filter of words, `path=value` pairs, events and correlation ids. */
+  /** For each chunk the end of its digests in `correlations`. */
+  readonly correlationEnds?: readonly number[];
+  /**
+   * Encrypted table of words, `path=value` pairs, events and correlation ids by chunk. Of a full block it is in
+   * sections, as are the records.
+   */
   readonly terms?: Binary;
   /** Compressed and encrypted text of an open block, in one or more pieces. */
   readonly records?: readonly Binary[];
-  /** Set instead of both on a full block, stored in `SectionsRow`s: index of the first record of each chunk. */
-  readonly chunks?: readonly number[];
   /** Its part, if filled by small batches. */
   readonly gathered?: string;
 }
 
 /** Unencrypted properties of a block. */
-export type BlockHeader = Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
+export type BlockHeader = Omit<BlockRow, 'records' | 'terms' | 'correlations' | 'correlationEnds'>;
 
 /** Projection of headers. */
-export const HEADER = { records: 0, terms: 0, correlations: 0 } as const;
+export const HEADER = { records: 0, terms: 0, correlations: 0, correlationEnds: 0 } as const;
 
-export interface BlockRef {
+/** A block that may hold matches. */
+export interface Candidate {
+  readonly header: BlockHeader;
+  /** The chunks that may; absent if all of them. */
+  readonly chunks?: readonly number[];
+}
+
+export interface BlockRef extends Candidate {
   /** The build. */
   readonly name: string;
-  readonly header: BlockHeader;
   /** The retention that has expired some of its records. */
   readonly expiry?: ExpiryRow | undefined;
 }

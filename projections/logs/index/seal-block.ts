@@ -7,23 +7,16 @@ import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
 import { compressAndSeal, correlationDigester, sealBytes } from './compress-and-seal.js';
 import { type BlockRow, kindOf, type SectionsRow } from './rows.js';
-import {
-  chunkStarts,
-  createSectionNames,
-  encodeSections,
-  KINDS,
-  type Kind,
-  type Section,
-  type Sections,
-} from './sections.js';
+import { createSectionNames, encodeSections, KINDS, type Kind, type Section, type Sections } from './sections.js';
 
 export interface Owner extends Pick<BlockRow, 'subject' | 'producerId' | 'received' | 'audit'> {
   readonly part: string;
 }
 
 export interface PlainBlock {
-  readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
-  readonly correlations?: readonly string[];
+  readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations' | 'correlationEnds'>;
+  /** Ids of each chunk. */
+  readonly correlations?: readonly (readonly string[])[];
   /** Stored in the block's row while it is open, else in sections. */
   readonly content: OpenContent | { readonly builder: BlockBuilder };
 }
@@ -45,8 +38,7 @@ export interface SealedBlock {
 /** A full block; `at` is the position of its last event. */
 export function packBlock(id: string, at: bigint, owner: Owner, block: BlockBuilder): PlainBlock {
   const { correlations, ...row } = rowOf(id, at, owner, block);
-  const full = { ...row, kind: kindOf(owner.part), chunks: chunkStarts(block.lines) };
-  return { row: full, correlations, content: { builder: block } };
+  return { row: { ...row, kind: kindOf(owner.part) }, correlations, content: { builder: block } };
 }
 
 export function rowOf(id: string, at: bigint, { part: _, ...owner }: Owner, block: BlockBuilder) {
@@ -59,26 +51,34 @@ export async function sealBlock(vault: Vault, block: PlainBlock): Promise<Sealed
   const { row, content, correlations } = block;
   const digest = correlations && (await correlationDigester(vault, row.subject, row._id.split('/', 1)[0]!));
   if (correlations && !digest) return undefined;
-  const correlationDigests = digest && { correlations: [...new Set(correlations.map(digest))] };
+  const digests = digest && digestsOf(correlations, digest);
   if ('builder' in content) {
     const sections = await sealSections(vault, row, content.builder);
-    return sections && { row: { ...row, ...correlationDigests }, sections };
+    return sections && { row: { ...row, ...digests }, sections };
   }
   const piece = await compressAndSeal(vault, row.subject, content.text);
   const terms = await sealBytes(vault, row.subject, content.terms);
   if (!piece || !terms) return undefined;
   content.onSealed?.(piece);
-  return { row: { ...row, ...correlationDigests, terms, records: [...content.pieces, piece] }, sections: [] };
+  return { row: { ...row, ...digests, terms, records: [...content.pieces, piece] }, sections: [] };
+}
+
+function digestsOf(correlations: readonly (readonly string[])[], digest: (id: string) => number) {
+  let end = 0;
+  return {
+    correlations: correlations.flatMap((ids) => ids.map(digest)),
+    correlationEnds: correlations.map(({ length }) => (end += length)),
+  };
 }
 
 async function sealSections(
   vault: Vault,
-  { _id, _at, subject, chunks = [] }: PlainBlock['row'],
+  { _id, _at, subject }: PlainBlock['row'],
   block: BlockBuilder,
 ): Promise<readonly SectionsRow[] | undefined> {
   const names = await createSectionNames(vault, subject);
   if (!names) return undefined;
-  const plain: Sections = encodeSections(block, chunks, names);
+  const plain: Sections = encodeSections(block, names);
   const rows: SectionsRow[] = [];
   const yieldIfDue = createYielder();
   for (const kind of KINDS) {
@@ -98,6 +98,6 @@ export const sectionsId = (block: string, kind: Kind): string => `${block}.${kin
 
 async function sealSection(vault: Vault, subject: string, kind: Kind, section: Section) {
   if (section === true) return section;
-  // Bloom filters do not compress.
+  // Tables of hashes do not compress.
   return kind === 'terms' ? sealBytes(vault, subject, Buffer.from(section)) : compressAndSeal(vault, subject, section);
 }

@@ -106,12 +106,12 @@ export function createSectionCache(db: Db, vault: Vault) {
   /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
   async function open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined> {
     const { header } = ref;
-    const { count, chunks = [] } = header;
+    const { count } = header;
     const names = await createSectionNames(vault, header.subject);
     if (!names) return undefined;
     const columns = (needs.columns ?? []).map((column) => valuesPiece(column, names, count));
     const cached = columns.filter((piece) => piece !== undefined);
-    const neededChunks = chunksWith(needs.records, chunks);
+    const neededChunks = chunksWith(needs.records, ref);
     const needed = [
       ...(needs.instants || neededChunks.length > 0 ? [INSTANTS_PIECE] : []),
       ...(needs.places || neededChunks.length > 0 ? [PLACES_PIECE] : []),
@@ -144,10 +144,10 @@ const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections
     return sum + (bytes instanceof Buffer ? MEMORY_FACTOR * bytes.length : 0);
   }, RECORD_BYTES * count);
 
-function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
+function chunksWith(records: Needs['records'], { header, chunks }: BlockRef): readonly number[] {
   if (!records) return [];
-  if (records === true) return chunks.map((_, chunk) => chunk);
-  return [...new Set(records.map((index) => chunkOf(index, chunks)))];
+  if (records === true) return chunks ?? [...header.chunks.keys()];
+  return [...new Set(records.map((index) => chunkOf(index, header.chunks)))];
 }
 
 const chunkOf = (index: number, chunks: readonly number[]): number => chunks.findLastIndex((start) => start <= index);
@@ -157,7 +157,7 @@ function blockOf(
   pieces: ReadonlyMap<string, unknown>,
   values: (column: Column) => Values | undefined,
 ): Block {
-  const { count, producerId, audit, chunks = [] } = header;
+  const { count, producerId, audit, chunks } = header;
   const piece = <Value>({ key }: Piece<Value>): Value => {
     if (!pieces.has(key)) throw new Error(`${key} of the block was not read`);
     return pieces.get(key) as Value;

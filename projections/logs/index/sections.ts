@@ -3,10 +3,9 @@
  * load and decrypt only what they need.
  */
 import type { Vault } from '../../../application/ports/index.js';
-import { emptyBloomFilter, putTerm } from '../../kernel/index.js';
+import { encodeTermSections } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
 import { encodeColumn } from './column.js';
-import { BITS_PER_TERM, type TermSet } from './term-set.js';
 
 /** Each kind is one row, because its sections are needed together. */
 export const KINDS = ['columns', 'records', 'terms'] as const;
@@ -22,29 +21,6 @@ export const INCOMPLETE = 'incomplete';
 export type Section = string | Uint8Array | true;
 
 export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> };
-
-/** Approximate characters per chunk: smaller ones compress much worse. */
-const CHUNK_CHARACTERS = 32 * 1024;
-
-export function chunkStarts(lines: readonly string[]): number[] {
-  const characters = lines.reduce((sum, { length }) => sum + length, 0);
-  const each = characters / Math.max(1, Math.round(characters / CHUNK_CHARACTERS));
-  const starts: number[] = [];
-  let size = each;
-  for (const [index, { length }] of lines.entries()) {
-    if (size >= each) {
-      starts.push(index);
-      size = 0;
-    }
-    size += length;
-  }
-  return starts;
-}
-
-/** Terms are partitioned by some of their bits, so that a query decrypts only the sections of its own terms. */
-const TERM_SECTIONS = 16;
-const termPartition = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
-export const termSection = (term: number): string => String(termPartition(term));
 
 /** Maps paths to section names, because property names of records must not be stored unencrypted. */
 export interface Names {
@@ -62,13 +38,13 @@ export async function createSectionNames(vault: Vault, subject: string): Promise
   return { scalars: (path) => name('s', path), arrays: (path) => name('a', path) };
 }
 
-export function encodeSections(block: BlockBuilder, starts: readonly number[], names: Names): Sections {
-  const { lines } = block;
-  const chunk = (nth: number) => lines.slice(starts[nth], starts[nth + 1]).join('\n');
+export function encodeSections(block: BlockBuilder, names: Names): Sections {
+  const { lines, chunks } = block;
+  const chunk = (nth: number) => lines.slice(chunks[nth], chunks[nth + 1]).join('\n');
   return {
     columns: columnSections(block, names),
-    records: new Map(starts.map((_, nth) => [String(nth), chunk(nth)])),
-    terms: termSections(block.terms),
+    records: new Map(chunks.map((_, nth) => [String(nth), chunk(nth)])),
+    terms: encodeTermSections(block.terms),
   };
 }
 
@@ -84,14 +60,4 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
     sections.set(names.arrays(path), column.dropped || encodeColumn(column, true));
   if (columns.incomplete) sections.set(INCOMPLETE, true);
   return sections;
-}
-
-/** Term filters of a block by section name; every block has the same number of them. */
-export function termSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
-  const sizes = Array.from({ length: TERM_SECTIONS }, () => 0);
-  const all = terms.values();
-  for (const term of all) sizes[termPartition(term)]!++;
-  const filters = sizes.map((size) => emptyBloomFilter(BITS_PER_TERM * size));
-  for (const term of all) putTerm(filters[termPartition(term)]!, term);
-  return new Map(filters.map((filter, nth) => [String(nth), filter]));
 }

@@ -9,7 +9,7 @@ import { KINDS } from './sections.js';
 
 export async function readableBlock(vault: Vault, sections: Collection<SectionsRow>, row: BlockRow): Promise<object> {
   const { subject, producerId } = row;
-  if (row.chunks) return { ...row, sections: await readableSections(vault, sections, row) };
+  if (row.kind !== 'open') return { ...row, sections: await readableSections(vault, sections, row) };
   const terms = row.terms && (await vault.openBytes(subject, row.terms.buffer));
   return {
     ...row,

@@ -7,9 +7,13 @@ import { levelBit } from '../../../../domain/logs/levels.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
-import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
+import { createTermSet } from '../../../../projections/kernel/block-index/term-set.js';
+import {
+  chunksWithAll,
+  decodeTermTable,
+  encodeTermTable,
+} from '../../../../projections/kernel/block-index/term-table.js';
 import { buildBlock, decodeBlock, wholeText } from '../../../../projections/logs/index/block.js';
-import { createTermSet } from '../../../../projections/logs/index/term-set.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
@@ -37,22 +41,23 @@ describe('a block', () => {
     );
   });
 
-  it('has a summary and a term filter without false negatives', () => {
+  it('has a summary and a term table without false negatives', () => {
     fc.assert(
       fc.property(batches, (all) => {
         const block = buildBlock('api');
         const records = all.flat().map((data) => normalizeRecord(data, 'api', NOON));
         for (const [place, each] of records.entries()) block.add(each, JSON.stringify(each.data), 1n, place);
         const { from, to, count, levels, correlations } = block.summary();
-        const terms = block.terms.filter();
+        const terms = decodeTermTable(encodeTermTable(block.terms));
         expect([from, to, count]).to.deep.equal([
           Math.min(...records.map(({ instant }) => instant)),
           Math.max(...records.map(({ instant }) => instant)),
           records.length,
         ]);
         expect(levels).to.equal(records.reduce((bits, { level }) => bits | levelBit(level), 0));
-        for (const { correlationId } of records) if (correlationId) expect(correlations).to.include(correlationId);
-        for (const each of records) termsOf(each, (term) => expect(mayContain(terms, term)).to.equal(true));
+        for (const { correlationId } of records)
+          if (correlationId) expect(correlations.flat()).to.include(correlationId);
+        for (const each of records) termsOf(each, (term) => expect(chunksWithAll(terms, [term])(0)).to.equal(true));
       }),
     );
   });
@@ -104,15 +109,17 @@ describe('a block written in pieces', () => {
   });
 });
 
-describe('a term filter', () => {
+describe('a term table', () => {
   it('has few false positives', () => {
     const terms = (from: number) =>
       Array.from({ length: 5000 }, (_, n) => termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] })).flat();
     const set = createTermSet();
-    for (const term of terms(0)) set.add(term);
-    const filter = set.filter();
-    expect(filter.length, 'at most two bytes per term').to.be.at.most(2 * 5000);
-    expect(terms(0).every((term) => mayContain(filter, term))).to.equal(true);
-    expect(terms(5000).filter((term) => mayContain(filter, term)).length).to.be.lessThan(50);
+    for (const term of terms(0)) set.add(term, 3);
+    const table = decodeTermTable(encodeTermTable(set));
+    expect(table.byteLength, 'four bytes per term').to.equal(4 * 5000);
+    const inChunk = (chunk: number) => (term: number) => chunksWithAll(table, [term])(chunk);
+    expect(terms(0).every(inChunk(3))).to.equal(true);
+    expect(terms(0).filter(inChunk(2)).length).to.equal(0);
+    expect(terms(5000).filter(inChunk(3)).length).to.be.lessThan(80);
   });
 });

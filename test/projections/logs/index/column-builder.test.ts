@@ -5,9 +5,9 @@ import type { Column, Values } from '../../../../application/logs/record-index.j
 import { leavesAt } from '../../../../domain/logs/filter.js';
 import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
 import { type LogRecord, parseRecord } from '../../../../domain/logs/record.js';
-import { mayContain } from '../../../../projections/kernel/block-index/bloom-filter.js';
+import { chunksWithAll, decodeTermTable, termSection } from '../../../../projections/kernel/block-index/term-table.js';
 import { buildBlock } from '../../../../projections/logs/index/block.js';
-import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
+import { createColumn, decodeColumn, type Entry, encodeColumn } from '../../../../projections/logs/index/column.js';
 import {
   chunkPiece,
   type DecryptedSections,
@@ -15,15 +15,7 @@ import {
   PLACES_PIECE,
   valuesPiece,
 } from '../../../../projections/logs/index/section-codec.js';
-import {
-  chunkStarts,
-  encodeSections,
-  type Kind,
-  type Names,
-  type Section,
-  termSection,
-  termSections,
-} from '../../../../projections/logs/index/sections.js';
+import { encodeSections, type Kind, type Names, type Section } from '../../../../projections/logs/index/sections.js';
 import { NOON, record, termsOf } from '../../../domain/logs/arbitrary.js';
 
 const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
@@ -32,15 +24,14 @@ const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path
 function sectionsCollection(records: readonly LogRecord[]) {
   const block = buildBlock('api');
   for (const [place, each] of records.entries()) block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
-  const chunks = chunkStarts(block.lines);
-  const plain = encodeSections(block, chunks, names);
+  const plain = encodeSections(block, names);
   const open = (kind: Kind): DecryptedSections => {
     const read = (section: Section) => (section === true ? section : Buffer.from(section));
     return new Map(Array.from(plain[kind], ([name, section]) => [name, read(section)]));
   };
   const values = (column: Column): Values | undefined =>
     valuesPiece(column, names, records.length)?.read(open('columns'));
-  return { open, values, chunks, terms: termSections(block.terms) };
+  return { open, values, chunks: block.chunks };
 }
 
 const read = (data: JsonObject) => parseRecord(JSON.stringify(data), 'api', NOON);
@@ -156,14 +147,19 @@ describe('the columns of a block', () => {
     );
   });
 
-  it('do not affect the term filters of records', () => {
+  it('have all terms of every record in its chunk', () => {
     fc.assert(
       fc.property(records, (all) => {
-        const filters = sectionsCollection(all).terms;
-        for (const each of all)
+        const padded = all.map(({ data }) => read({ ...data, padding: 'x'.repeat(12_000) }));
+        const { open, chunks } = sectionsCollection(padded);
+        const tables = open('terms');
+        for (const [index, each] of padded.entries()) {
+          const chunk = chunks.findLastIndex((start) => start <= index);
           termsOf(each, (term) => {
-            expect(mayContain(filters.get(termSection(term))!, term)).to.equal(true);
+            const table = decodeTermTable(tables.get(termSection(term)) as Buffer);
+            expect(chunksWithAll(table, [term])(chunk)).to.equal(true);
           });
+        }
       }),
     );
   });
@@ -175,21 +171,19 @@ describe('a column', () => {
       for (const gaps of [0, 7]) {
         const column = createColumn();
         const expected = Array.from({ length: 3000 }, (_, n) => (n % gaps === 3 ? undefined : (n * 31) % different));
-        for (const [index, value] of expected.entries()) if (value !== undefined) column.add(index, value);
+        for (const [index, value] of expected.entries()) if (value !== undefined) column.add(index, 0, value);
         const { at, entries } = decodeColumn<number>(encodeColumn(column, false), expected.length + 2);
         const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));
         expect(found).to.deep.equal([...expected, undefined, undefined]);
       }
   });
 
-  it('reports whether a value is new', () => {
+  it('reports whether a value is new in its chunk', () => {
     const column = createColumn();
-    expect([column.add(0, 'a'), column.add(1, 'b'), column.add(2, 'a'), column.add(3, 'a')]).to.deep.equal([
-      true,
-      true,
-      false,
-      false,
-    ]);
-    expect([column.add(4, 200), column.add(5, '200'), column.add(6, 200)]).to.deep.equal([true, true, false]);
+    const areNew = (chunk: number, first: number, values: readonly Entry[]) =>
+      values.map((value, nth) => column.add(first + nth, chunk, value));
+    expect(areNew(0, 0, ['a', 'b', 'a', 'a'])).to.deep.equal([true, true, false, false]);
+    expect(areNew(0, 4, [200, '200', 200])).to.deep.equal([true, true, false]);
+    expect(areNew(1, 7, [200, 200, 'a', 'a', 'c'])).to.deep.equal([true, false, true, false, true]);
   });
 });

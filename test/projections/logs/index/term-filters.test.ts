@@ -1,6 +1,7 @@
 /** Term filters of full blocks rule out no block that has a match, and almost all others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
+import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import type { Filter } from '../../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
@@ -75,7 +76,13 @@ describe('term filters of log records', function () {
       (_, n) => `Fourth${n % 4} ${n % 7 === 0 ? 'seven' : 'other'} ${n} ${'x'.repeat(300)}`,
     );
     // The order of the instants alternates between the chunks.
-    const scattered = texts.map((text, n) => ({ timestamp: NOON + ((n * 211) % EACH), text }));
+    const scattered = texts.map((text, n) => ({
+      timestamp: NOON + ((n * 211) % EACH),
+      text,
+      third: n % 3,
+      early: n < 20,
+      late: n >= EACH - 20,
+    }));
     const name = await fixture.build(
       await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: scattered }], 10),
     );
@@ -91,6 +98,35 @@ describe('term filters of log records', function () {
     ]) {
       const matches = texts.filter((text) => words.every((each) => text.toLowerCase().split(' ').includes(each)));
       expect(await count(name, { fields: [], words }), words.join(' ')).to.equal(matches.length);
+    }
+    const byFields = (...fields: [string, unknown][]): Filter => ({
+      words: [],
+      fields: fields.map(([path, value]) => ({ path, value: String(value) })),
+    });
+    const counted = (filter: Filter, by: 'level' | 'third') => {
+      const grouping = by === 'level' ? { by } : { by: 'field' as const, path: by };
+      const budget = { remaining: 1e6 };
+      return aggregate(fixture.indexOf(name), { filter, grouping, checkpoint: () => undefined, budget }, 10);
+    };
+    // Values that all chunks have, that one has, and both together.
+    for (const [filter, matching] of [
+      [byFields(['third', 1]), (n: number) => n % 3 === 1],
+      [byFields(['early', true]), (n: number) => n < 20],
+      [byFields(['late', true], ['third', 2]), (n: number) => n >= EACH - 20 && n % 3 === 2],
+      [byFields(['late', true], ['early', true]), () => false],
+      [{ ...byFields(['early', true]), levels: ['INFO'] }, (n: number) => n < 20],
+      [{ ...byFields(['early', true]), levels: ['ERROR'] }, () => false],
+    ] as const) {
+      const matches = scattered.filter((_, n) => matching(n));
+      const what = JSON.stringify(filter);
+      expect(await count(name, filter), what).to.equal(matches.length);
+      const levels = matches.length > 0 ? [{ key: 'INFO', count: matches.length }] : [];
+      expect(await counted(filter, 'level'), what).to.deep.equal({ buckets: levels, total: matches.length });
+      const { buckets } = await counted(filter, 'third');
+      for (const third of [0, 1, 2])
+        expect(buckets.find(({ key }) => key === String(third))?.count ?? 0, what).to.equal(
+          matches.filter((each) => each.third === third).length,
+        );
     }
     await fixture.kernel.builds.drop(name);
   });
