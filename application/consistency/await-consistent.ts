@@ -71,6 +71,8 @@ export function createCaughtUpBarrier(
       last = events.at(-1)?.position ?? last;
       if (caughtUp) break;
     }
+    // A stopped subscription ends early.
+    signal.throwIfAborted();
     while (!(await projectionProgress.wait(projection, last))) signal.throwIfAborted();
   };
 }

@@ -186,6 +186,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     // Caches nothing: reads in such numbers would evict everything that is read often.
     async openMany(subject, sealed) {
       const secrets: (object | undefined)[] = [];
+      if (sealed.length === 0) return secrets;
       let key = await keyOf(subject);
       for (const each of sealed) {
         if (sliceExpired()) {

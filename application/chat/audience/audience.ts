@@ -48,10 +48,10 @@ function deliverChange(
       deliveries.push({ ...intersect(saw, see), resource, message: channelMessage(after, 'UPDATE_CHANNEL', is) });
     deliveries.push({ ...subtract(see, saw), resource, message: channelMessage(after, 'NEW_CHANNEL', is) });
   }
+  // Without the channel as its resource, as those who lost sight of the channel before its deletion must see it too.
   if (was)
     deliveries.push({
       ...subtract(saw, see),
-      resource,
       message: deletionMessage(was),
       ...(!is && { erases: channelId }),
     });
@@ -93,8 +93,8 @@ const channelsOn: Audience<ChatState, ChannelsEvent>['on'] = {
 };
 
 /** Whether a missed delivery may still be sent: the user must see its channel now. */
-export function isEntitled({ resource, message }: Delivery, now: ChatState, userId: string): boolean {
-  if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
+export function isEntitled({ resource }: Delivery, now: ChatState, userId: string): boolean {
+  if (resource === undefined) return true;
   const channel = now.channels.channels.get(resource);
   const isAdmin = userById(now.roster, userId)?.isAdmin ?? false;
   return channel !== undefined && canSee(channel, { userId, isAdmin });

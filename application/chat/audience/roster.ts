@@ -51,11 +51,12 @@ function deliverRoleVisibility(userId: string, after: ChatState, before: ChatSta
   if (is.isAdmin === was.isAdmin) return [];
   const all = channelsFor(after.channels, { userId, isAdmin: true });
   const privateChannels = all.filter((each) => !canSee(each, { userId, isAdmin: false }));
-  return privateChannels.map((channel) => ({
-    to: [userKey(userId)],
-    resource: channel.id,
-    message: is.isAdmin ? channelMessage(after, 'NEW_CHANNEL', channel) : deletionMessage(channel),
-  }));
+  const to = [userKey(userId)];
+  return privateChannels.map((channel) =>
+    is.isAdmin
+      ? { to, resource: channel.id, message: channelMessage(after, 'NEW_CHANNEL', channel) }
+      : { to, message: deletionMessage(channel) },
+  );
 }
 
 export const rosterOn: Routing = {

@@ -13,10 +13,11 @@ import { type Position, type RecordedEvent, UnavailableError } from '../../ports
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { channelsAggregate, threadAggregate } from '../aggregates.js';
 
-export type EraseReactionPorts = Pick<
-  KernelPorts,
-  'handle' | 'aggregates' | 'rows' | 'projectionProgress' | 'head' | 'derivation' | 'clock' | 'log' | 'vault'
->;
+export interface EraseReactionPorts
+  extends Pick<KernelPorts, 'handle' | 'aggregates' | 'rows' | 'derivation' | 'clock' | 'log' | 'vault'> {
+  /** Resolves once the rows of `chat.messages` include everything in the log at the call; rejects if stopped. */
+  readonly untilCurrent: (signal: AbortSignal) => Promise<void>;
+}
 
 /**
  * Truncates the stream of a deleted message to its deletion event, which identifies a repeated deletion. Erases its
@@ -44,6 +45,7 @@ export const eraseDeletedMessages = ({
 
 const BATCH_SIZE = 200;
 const ERASE = 'chat.erase-channels';
+const UNTIL_CURRENT_MS = 10_000;
 
 interface ErasableRow {
   readonly _id: string;
@@ -61,18 +63,21 @@ interface List extends Pick<RowPages, 'filter'> {
 
 /** Erases a deleted channel. Every step is idempotent, so a run after a crash completes it. */
 export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEvent<'ChannelDeleted'>> {
-  const { handle, log, vault, rows, projectionProgress, head, derivation, clock } = ports;
+  const { handle, log, vault, rows, untilCurrent, derivation, clock } = ports;
 
   async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
     const { channelId } = event.data;
     await vault.destroy(channelSubject({ channelId }));
-    for (const list of [
-      { filter: { list: channelId }, by: 'posted' },
-      { filter: { parentChannel: channelId }, by: 'place' },
-    ] as const) {
-      const lastErased = await tombstoneMessages(list, 0n, event.position);
-      // Another node may have posted to the channel before it saw the deletion.
-      await tombstoneMessages(list, lastErased, await head());
+    const posts = { filter: { list: channelId }, by: 'posted' } as const;
+    const replies = { filter: { parentChannel: channelId }, by: 'place' } as const;
+    let [lastPost, lastReply] = [0n, 0n];
+    // Twice, as another node may have posted to the channel before it saw the deletion.
+    for (let pass = 0; pass < 2; pass++) {
+      await untilCurrent(AbortSignal.timeout(UNTIL_CURRENT_MS)).catch((cause) => {
+        throw new UnavailableError('read model chat.messages is behind the event log', { cause });
+      });
+      lastPost = await tombstoneMessages(posts, lastPost);
+      lastReply = await tombstoneMessages(replies, lastReply);
     }
     const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
     const context = causedBy(derivation, ERASE, event);
@@ -80,13 +85,8 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
 
-  /**
-   * Tombstones the messages of a list posted after a position, with their threads, once the rows reflect `asOf`; returns
-   * the position of the last one.
-   */
-  async function tombstoneMessages(list: List, after: Position, asOf: Position): Promise<Position> {
-    if (!(await projectionProgress.wait('chat.messages', asOf)))
-      throw new UnavailableError('read model chat.messages is behind the event log');
+  /** Tombstones the messages of a list posted after a position, with their threads; returns that of the last one. */
+  async function tombstoneMessages(list: List, after: Position): Promise<Position> {
     let last = after;
     const pages = { ...list, after, limit: BATCH_SIZE };
     for await (const page of readRowPages<ErasableRow>(rows, 'chat.messages', pages)) {

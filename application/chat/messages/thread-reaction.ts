@@ -26,7 +26,7 @@ export function completeThreads(ports: ThreadReactionPorts): Reaction<Event> {
   const untilOverdue = ({ recordedAt }: RecordedEvent): Promise<void> =>
     sleep(Math.min(GRACE_MS, Math.max(0, recordedAt + GRACE_MS - clock.now())));
 
-  /** Removes a reply that its thread refuses: it was never visible. */
+  /** Removes a reply that its thread refuses, or whose channel has been deleted: it was never visible. */
   async function addWritten(event: RecordedEvent<ChatEvent<'ReplyWritten'>>) {
     const { messageId } = event.data;
     await untilOverdue(event);
@@ -35,7 +35,7 @@ export function completeThreads(ports: ThreadReactionPorts): Reaction<Event> {
     const { state, deleted } = await aggregates.reload(messageAggregate, event.stream);
     if (deleted || state.status !== 'active') return;
     const { data, erased } = await decryptEvent(catalog, event);
-    if (!erased && isRejection(await addReply({ handle }, data, completing(event)))) await log.tombstone(event.stream);
+    if (erased || isRejection(await addReply({ handle }, data, completing(event)))) await log.tombstone(event.stream);
   }
 
   async function removeDeleted(event: RecordedEvent<ChatEvent<'MessageDeleted'>>) {

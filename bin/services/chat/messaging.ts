@@ -31,7 +31,7 @@ import { completeThreads } from '../../../application/chat/messages/thread-react
 import type { ThreadSummaries } from '../../../application/chat/messages/thread-summaries.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
-import { createWritePositions } from '../../../application/consistency/index.js';
+import { createCaughtUpBarrier, createWritePositions } from '../../../application/consistency/index.js';
 import type { FileStore } from '../../../application/ports/index.js';
 import { createSealedFiles } from '../../../application/secrets/index.js';
 import { HEAD_BYTES } from '../../../domain/shared/index.js';
@@ -83,6 +83,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, messages });
+  const build = kernel.served.collectionOf('chat.messages');
+  const untilCurrent = createCaughtUpBarrier('chat.messages', { ...kernel, build });
   const history = createHistory(ports);
   const useCases = { visibility, channels, messages, replies, conversations, history, reading };
   const routePorts = { ...useCases, guards, quotas };
@@ -98,7 +100,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     reactions: [
       eraseDeletedMessages(ports),
       completeThreads(ports),
-      eraseDeletedChannels(ports),
+      eraseDeletedChannels({ ...ports, untilCurrent }),
       fileLifecycle.reaction,
     ],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: fileLifecycle.sweep }],

@@ -21,6 +21,17 @@ describe('the catch-up barrier', () => {
     expect(waited).to.deep.equal([30n, 30n, 30n]);
   });
 
+  it('fails if it is stopped before the subscription has caught up', async () => {
+    const { follow, give } = feed();
+    const projectionProgress = { wait: async () => true };
+    const ports = { follow, projectionProgress, checkpoints: { read: async () => undefined }, build: () => undefined };
+    const stop = new AbortController();
+    give([eventAt(20n)], { caughtUp: false });
+    const barrier = createCaughtUpBarrier('toys.contents', ports)(stop.signal).catch((error) => error);
+    stop.abort(new Error('stopped'));
+    expect(await barrier).to.have.property('message', 'stopped');
+  });
+
   it('stops waiting when aborted', async () => {
     const { follow, give } = feed();
     const stop = new AbortController();

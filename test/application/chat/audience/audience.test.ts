@@ -170,6 +170,18 @@ describe('the event stream of the chat', () => {
       expect(missed(BOB, from)).to.deep.equal(['DELETE_CHANNEL']);
     });
 
+    it('replays DELETE_CHANNEL to those who lost sight of a channel before it was deleted', () => {
+      publish(roleChanged(CYD, true, ROOT));
+      secret(BOB);
+      const from = position;
+      publish(...talk);
+      members();
+      publish(roleChanged(CYD, false, ROOT));
+      run(deleteChannel(asAdmin(ROOT)));
+      expect(missed(BOB, from).filter((type) => type !== 'UPDATE_USER')).to.deep.equal(['DELETE_CHANNEL']);
+      expect(missed(CYD, from).filter((type) => type !== 'UPDATE_USER')).to.deep.equal(['DELETE_CHANNEL']);
+    });
+
     it('replays everything to remaining members when others were removed', () => {
       secret(BOB, CYD);
       const from = position;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { messageAggregate, threadAggregate } from '../../../../application/chat/aggregates.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import type { EventLog } from '../../../../application/ports/index.js';
+import { channelSubject } from '../../../../domain/chat/events/channels.js';
 import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
 import { messageStream } from '../../../../domain/chat/message.js';
 import { threadOf, threadStream } from '../../../../domain/chat/thread.js';
@@ -18,6 +19,7 @@ describe('the process manager of threads', function () {
   let servers: Servers;
   let database: string;
   let ada: Caller;
+  let channelId: string;
   let message: string;
   /** Appends to streams that begin with this fail, as on a node that dies just before. */
   let dying: string | undefined;
@@ -45,8 +47,8 @@ describe('the process manager of threads', function () {
     node = await start({ between });
     other = await start({ react: true });
     ada = await node.join('ada');
-    const { id: channel } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body.channel;
-    message = accepted(await node.messages.post(ada, channel, { content: 'hello' }, context())).body.message.id;
+    channelId = accepted(await node.channels.create(ada, { name: 'one' }, context())).body.channel.id;
+    message = accepted(await node.messages.post(ada, channelId, { content: 'hello' }, context())).body.message.id;
   });
   afterEach(async () => {
     for (const each of nodes.splice(0)) await each.stop();
@@ -141,6 +143,18 @@ describe('the process manager of threads', function () {
       context(),
     );
     await eventually(async () => (await node.kernel.log.read(messageStream(replyId))) === 'deleted');
+  });
+
+  it('erases a reply whose channel was deleted before the thread took it', async () => {
+    let written = '';
+    afterAppend = async (stream) => {
+      written = stream;
+    };
+    dying = 'chat.thread-';
+    await killed(node.replies.post(ada, message, { content: 'late' }, context()));
+    expect(await node.kernel.log.read(written)).to.have.length(1);
+    await node.kernel.vault.destroy(channelSubject({ channelId }));
+    await eventually(async () => (await node.kernel.log.read(written)) === 'deleted');
   });
 
   it('counts a deleted reply', async () => {

@@ -92,6 +92,20 @@ describe('deletion in the chat', function () {
     expect((await rowsOf(other)).flat()).to.have.length(1);
   });
 
+  it('erases a channel though the log ends with the truncation of a thread', async () => {
+    const ada = await start({ react: true });
+    const at = await channel(ada);
+    const id = await post(ada, at, 'hello');
+    accepted(await node.replies.post(ada, id, { content: 'reply' }, context()));
+    accepted(await node.messages.remove(ada, id, context()));
+    const { position } = accepted(await node.channels.remove(ada, at, context()));
+    const truncated = node.kernel.log.retain(threadStream(id), { maxCount: 1 });
+    // Nothing else is written that would move the read models on.
+    await truncated;
+    expect((await node.kernel.head()) > position).to.equal(true);
+    await eventually(async () => (await erasedOf()).includes(at));
+  });
+
   const eventsOf = async () => {
     const events = await node.kernel.log.read(CHANNELS);
     return typeof events === 'string' ? [] : events;
