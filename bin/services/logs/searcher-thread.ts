@@ -9,7 +9,6 @@ import type { PageRequest } from '../../../application/logs/query/render-page.js
 import { type CountRequest, createSearcher } from '../../../application/logs/query/searcher.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { createVault, treatAsErased } from '../../../application/secrets/index.js';
-import { assertBuildExists } from '../../../projections/kernel/index.js';
 import { createRecordIndex } from '../../../projections/logs/index/reader.js';
 import type { CacheUsage, SearcherData, Serving } from './searching.js';
 
@@ -20,6 +19,9 @@ const KEY_TTL_MS = 1000;
  * Linux only: elsewhere it would apply to the whole process.
  */
 const NICENESS = 5;
+
+/** The use of caches is reported this long after a query: a message for each would cost as much as some queries. */
+const REPORT_MS = 500;
 
 if (platform() === 'linux') setPriority(NICENESS);
 const { url, database, budgetMs } = workerData as SearcherData;
@@ -48,18 +50,21 @@ const index = createRecordIndex({
 });
 const searcher = createSearcher({ index, clock: Date, budgetMs });
 
-async function serve<T>(view: Serving, query: () => Promise<T>): Promise<T> {
+let isReportDue = false;
+
+function reportCaches() {
+  isReportDue = false;
+  const usage = index.caches.map(
+    ({ name, limitBytes, bytes }): CacheUsage => ({ name, limitBytes, usedBytes: bytes() }),
+  );
+  void main.call('cacheUsage', [usage]);
+}
+
+function serve<T>(view: Serving, query: () => Promise<T>): Promise<T> {
   serving = view;
-  try {
-    const result = await query();
-    await assertBuildExists(models, view.build);
-    return result;
-  } finally {
-    const usage = index.caches.map(
-      ({ name, limitBytes, bytes }): CacheUsage => ({ name, limitBytes, usedBytes: bytes() }),
-    );
-    void main.call('cacheUsage', [usage]);
-  }
+  if (!isReportDue) setTimeout(reportCaches, REPORT_MS).unref();
+  isReportDue = true;
+  return query();
 }
 
 const main = createRpcPeer(

@@ -9,6 +9,7 @@ import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import type { Order } from '../../../domain/logs/record-id.js';
 import { DAY_MS, dayName, MAX_INSTANT, startOfDay } from '../../../domain/logs/timestamp.js';
+import { assertBuildExists } from '../../kernel/index.js';
 import type { BlockReader } from './block-reader.js';
 import { correlationDigester } from './compress-and-seal.js';
 import {
@@ -50,8 +51,16 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
   const sizeOf = (found: readonly unknown[]) => ROW_BYTES * (found.length + 1);
   const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: CACHE_BYTES, sizeOf });
 
+  /** Memoized rows of a build. If there are none, it may have been dropped. */
+  const read = <Row>(name: string, key: string, load: () => Promise<readonly Row[]>): Promise<readonly Row[]> =>
+    memo.get(`${name} ${key}`, async () => {
+      const rows = await load();
+      if (rows.length === 0) await assertBuildExists(db, name);
+      return rows;
+    });
+
   const find = (name: string, { digests, ...criteria }: Criteria, sort: Sort = {}, limit = 0): Promise<Page> =>
-    memo.get(`${name} ${JSON.stringify([criteria, sort, limit, digests])}`, async () => {
+    read(name, JSON.stringify([criteria, sort, limit, digests]), async () => {
       const rows = rowsIn(db, name, 'blocks');
       if (!digests) {
         const headers = await rows.find<BlockHeader>(criteria, { projection: HEADER, sort, limit }).toArray();
@@ -65,7 +74,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
 
   /** Digests of a correlation id, one per bucket and part with records that the filter may match. */
   async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
-    const buckets = await memo.get(`${name} buckets`, () => rowsIn(db, name, 'buckets').find().toArray());
+    const buckets = await read(name, 'buckets', () => rowsIn(db, name, 'buckets').find().toArray());
     const [first, last] = [dayName(from), dayName(to)];
     const found = buckets
       .filter((each) => (producerId ?? each.producerId) === each.producerId && (audit ?? each.audit) === each.audit)
@@ -116,7 +125,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
   ): AsyncGenerator<BlockRef> {
     const [openBlocks, [expiry = null]] = await Promise.all([
       find(name, conditionOf(filter, 'open')),
-      memo.get(`${name} expiry`, () => rowsIn(db, name, 'expiry').find().toArray()),
+      read(name, 'expiry', () => rowsIn(db, name, 'expiry').find().toArray()),
     ]);
     const levels = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0) ?? -1;
     const kinds = new Set(kindsOf(filter, coverage));

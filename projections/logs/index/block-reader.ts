@@ -6,6 +6,7 @@ import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import {
+  assertBuildExists,
   type BlockVersion,
   chunksWithAll,
   createBlockCache,
@@ -76,6 +77,7 @@ export function createBlockReader(db: Db, vault: Vault) {
 
   async function readOpenBlock({ name, header }: BlockRef): Promise<CachedBlock | undefined> {
     const row = await rowsOf(name).findOne({ _id: header._id }, { projection: { records: 1 } });
+    if (!row) await assertBuildExists(db, name);
     if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => decryptAndInflate(vault, header.subject, each)));
     const readable = pieces.filter((piece) => piece !== undefined);
@@ -111,6 +113,7 @@ export function createBlockReader(db: Db, vault: Vault) {
         const bytes = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
         if (bytes) found.set(key, decodeTermTable(bytes));
       }
+      if (found.size === 0) await assertBuildExists(db, name);
       return found;
     },
   });

@@ -4,6 +4,7 @@ import type { Db } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import type { HourCount, HourRange, RecordIndex } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
+import { assertBuildExists } from '../../kernel/index.js';
 import { createBlockFinder } from './block-finder.js';
 import { createBlockReader } from './block-reader.js';
 import { decryptCounts } from './hourly-counts.js';
@@ -20,6 +21,7 @@ export interface ReaderPorts {
   readonly version: () => unknown;
 }
 
+/** Reads throw `UnavailableError` if the build has been dropped. */
 export function createRecordIndex({
   db,
   vault,
@@ -77,6 +79,7 @@ export function createRecordIndex({
         for (const { level, event, count } of await countsOf(name ?? '', row))
           counts.push({ hour, producerId: row.producerId, level, event, count });
       }
+      if (name) await assertBuildExists(db, name);
       return { counts, withoutEvents: [...withoutEvents], withoutLevels: [...withoutLevels] };
     },
 
@@ -87,6 +90,7 @@ export function createRecordIndex({
       let latest: number | undefined;
       for await (const { last } of buckets.find({}, { projection: { last: 1 } }))
         if (last !== undefined) latest = Math.max(latest ?? 0, last);
+      if (latest === undefined) await assertBuildExists(db, name);
       return latest;
     },
   };

@@ -6,7 +6,7 @@ import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
-import { type BlockVersion, createBlockCache } from '../../kernel/index.js';
+import { assertBuildExists, type BlockVersion, createBlockCache } from '../../kernel/index.js';
 import { decryptAndInflate } from './compress-and-seal.js';
 import { type BlockRef, rowsIn, type StoredSections } from './rows.js';
 import { sectionsId } from './seal-block.js';
@@ -51,6 +51,7 @@ export function createSectionCache(db: Db, vault: Vault) {
       const names = new Set(requests.flatMap((each) => each.names));
       const projection = Object.fromEntries(Array.from(names, (each) => [`sections.${each}`, 1]));
       const found = await rows.find({ _id: { $in: requests.map(({ id }) => id) } }, { projection }).toArray();
+      if (found.length === 0) await assertBuildExists(db, name);
       const byId = new Map(found.map(({ _id, sections }) => [_id, sections]));
       return new Map(requests.flatMap(({ key, id }) => (byId.has(id) ? [[key, byId.get(id)!]] : [])));
     });

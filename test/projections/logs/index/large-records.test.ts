@@ -253,6 +253,7 @@ describe('the index of large records', function () {
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const range = { hours: 0, parts: 0, mostParts: 0 };
     const { models } = kernel.mongo;
+    await models.createCollection(name);
     const collection: Build['collection'] = (part) => {
       if (part === 'hours') range.hours++;
       return models.collection(`${name}.${part}`) as never;

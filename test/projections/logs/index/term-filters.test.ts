@@ -2,6 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 import type { Filter } from '../../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
@@ -129,6 +130,21 @@ describe('term filters of log records', function () {
         );
     }
     await fixture.kernel.builds.drop(name);
+  });
+
+  it('do not answer from a build that has been dropped', async () => {
+    const name = await fixture.build(await fixture.ingested([request(0), request(1)], 10));
+    const index = fixture.indexOf(name);
+    expect(await foundIn(index, word('only0'), 'desc')).to.have.length(1);
+    await fixture.kernel.builds.drop(name);
+    // The headers may still be cached.
+    for (const each of ['only1', 'nobody']) {
+      const failure = await foundIn(index, word(each), 'desc').catch((error) => error);
+      expect(failure, each).to.be.instanceOf(UnavailableError);
+    }
+    const hours = { from: 0, to: NOON, producerId: undefined, audit: undefined };
+    expect(await index.hours(hours, () => undefined).catch((error) => error)).to.be.instanceOf(UnavailableError);
+    expect(await index.lastReceived().catch((error) => error)).to.be.instanceOf(UnavailableError);
   });
 
   it('return a block once after redelivery', async () => {
