@@ -7,11 +7,11 @@ const LOAD_FACTOR = 0.5;
 /** Growth factor; large, because most blocks reach thousands of terms. */
 const GROWTH = 4;
 const HASH_MULTIPLIER = 0x9e3779b1;
-/** Chunks told apart; further ones share their bits. */
-const CHUNKS = 12;
+/** Bits of a mask of chunks; further chunks share them. */
+export const CHUNK_BITS = 12;
 
 /** Bit of a chunk in a mask of chunks. */
-export const chunkBit = (chunk: number): number => 1 << (chunk % CHUNKS);
+export const chunkBit = (chunk: number): number => 1 << (chunk % CHUNK_BITS);
 
 export function createTermSet() {
   let terms = new Int32Array(INITIAL_SIZE * LOAD_FACTOR);

@@ -2,12 +2,11 @@
  * Stored tables of a block's terms with the chunks that have them. They must be encrypted, as terms can be guessed. An
  * entry has 20 bits of a term's hash and a bit per chunk, so that one of some thousand lookups is a false positive.
  */
-import { chunkBit, type TermSet } from './term-set.js';
+import { CHUNK_BITS, chunkBit, type TermSet } from './term-set.js';
 
 /** Sorted entries. */
 export type TermTable = Uint32Array;
 
-const CHUNK_BITS = 12;
 const SECTION_BITS = 4;
 /** A full block's table has sections by the upper bits of the hash, so that a query decrypts only those of its terms. */
 const SECTIONS = 2 ** SECTION_BITS;
