@@ -1,6 +1,6 @@
 /** Bloom filter of 32-bit terms. It must be stored encrypted, as terms can be guessed. */
 
-/** With 12 bits per term about 1 in 220 lookups is a false positive, with 8 bits 1 in 45. */
+/** With 8 bits per term about 1 in 45 lookups is a false positive. */
 const PROBES = 5;
 
 export function makeBloomFilter(terms: Iterable<number>, bits: number): Uint8Array {

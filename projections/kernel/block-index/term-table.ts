@@ -1,6 +1,7 @@
 /**
  * Stored tables of a block's terms with the chunks that have them. They must be encrypted, as terms can be guessed. An
- * entry has 20 bits of a term's hash and a bit per chunk, so that one of some thousand lookups is a false positive.
+ * entry has 20 bits of a term's hash and a bit per chunk: with 9,000 terms one of 1,600 lookups is a false positive in
+ * sections, and one of 110 in a single table.
  */
 import { CHUNK_BITS, chunkBit, type TermSet } from './term-set.js';
 

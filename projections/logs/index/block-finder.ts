@@ -1,4 +1,4 @@
-/** Finds the blocks of a build that may hold matches, in result order and without decrypting them. */
+/** Finds the blocks of a build that may hold matches, in result order and without decrypting their records. */
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import { createVersionedMemo } from '../../../application/logs/query/versioned-memo.js';
@@ -33,8 +33,14 @@ const ROW_BYTES = 500;
 /** Digests per query: the store looks each up, and the embedded one at most 10,000. */
 const MAX_DIGESTS = 5000;
 
-/** Conditions on blocks; with digests, those of some correlation ids. */
-type Criteria = MongoFilter<BlockRow> & { readonly digests?: readonly number[] };
+/** Conditions on blocks; with digests, for blocks with some of them. */
+type Criteria = MongoFilter<BlockRow> & { readonly digests?: Digests };
+
+interface Digests {
+  readonly some: readonly number[];
+  /** A block may be found by a collision with one of `some`: the chunks of any other of its digests count too. */
+  readonly all: ReadonlySet<number>;
+}
 
 interface BlockQuery {
   readonly name: string;
@@ -60,20 +66,22 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     });
 
   const find = (name: string, { digests, ...criteria }: Criteria, sort: Sort = {}, limit = 0): Promise<Page> =>
-    read(name, JSON.stringify([criteria, sort, limit, digests]), async () => {
+    read(name, JSON.stringify([criteria, sort, limit, digests?.some]), async () => {
       const rows = rowsIn(db, name, 'blocks');
       if (!digests) {
         const headers = await rows.find<BlockHeader>(criteria, { projection: HEADER, sort, limit }).toArray();
         return headers.map((header) => ({ header }));
       }
-      const correlated = { correlations: { $in: [...digests] }, ...criteria };
+      const correlated = { correlations: { $in: [...digests.some] }, ...criteria };
       const found = await rows.find(correlated, { projection: { records: 0, terms: 0 }, sort, limit }).toArray();
-      const wanted = new Set(digests);
-      return found.map((row) => withDigests(row, wanted));
+      return found.map((row) => withDigests(row, digests.all));
     });
 
   /** Digests of a correlation id, one per bucket and part with records that the filter may match. */
-  async function digests(name: string, { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter) {
+  async function digestsOf(
+    name: string,
+    { correlationId = '', producerId, audit, from = 0, to = MAX_INSTANT }: Filter,
+  ) {
     const buckets = await read(name, 'buckets', () => rowsIn(db, name, 'buckets').find().toArray());
     const [first, last] = [dayName(from), dayName(to)];
     const found = buckets
@@ -108,11 +116,12 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
   async function fullBlocks(query: BlockQuery, kinds: readonly BlockKind[]) {
     const { name, filter } = query;
     if (filter.correlationId === undefined) return kinds.map((kind) => pages(query, conditionOf(filter, kind)));
-    const all = await digests(name, filter);
-    const starts = Array.from({ length: Math.ceil(all.length / MAX_DIGESTS) }, (_, nth) => nth * MAX_DIGESTS);
+    const found = await digestsOf(name, filter);
+    const all = new Set(found);
+    const starts = Array.from({ length: Math.ceil(found.length / MAX_DIGESTS) }, (_, nth) => nth * MAX_DIGESTS);
     return starts.map((start) => {
-      const some = all.slice(start, start + MAX_DIGESTS);
-      return pages(query, { digests: some, ...conditionOf(filter) });
+      const digests = { some: found.slice(start, start + MAX_DIGESTS), all };
+      return pages(query, { digests, ...conditionOf(filter) });
     });
   }
 

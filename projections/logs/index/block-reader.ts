@@ -121,6 +121,7 @@ export function createBlockReader(db: Db, vault: Vault) {
   /** New header of a block that was open when found and is full by now, so its row has no records any more. */
   async function findFilled({ name, header }: BlockRef): Promise<BlockRef | undefined> {
     const row = await rowsOf(name).findOne<BlockHeader>({ _id: header._id }, { projection: HEADER });
+    if (!row) await assertBuildExists(db, name);
     return row && row.kind !== 'open' ? { name, header: row } : undefined;
   }
 
