@@ -120,6 +120,6 @@ describe('a term table', () => {
     const inChunk = (chunk: number) => (term: number) => chunksWithAll(table, [term])(chunk);
     expect(terms(0).every(inChunk(3))).to.equal(true);
     expect(terms(0).filter(inChunk(2)).length).to.equal(0);
-    expect(terms(5000).filter(inChunk(3)).length).to.be.lessThan(80);
+    expect(terms(5000).filter(inChunk(3)).length).to.be.lessThan(50);
   });
 });

@@ -1,4 +1,4 @@
-/** Term filters of full blocks rule out no block that has a match, and almost all others. */
+/** Term tables of full blocks rule out no block that has a match, and almost all others. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
@@ -26,7 +26,7 @@ const request = (nth: number, from = NOON): Request => ({
   })),
 });
 
-describe('term filters of log records', function () {
+describe('term tables of log records', function () {
   this.timeout(120_000);
   let fixture: IndexFixture;
 
