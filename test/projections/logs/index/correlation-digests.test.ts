@@ -39,6 +39,23 @@ describe('correlation digests', function () {
     }
   }
 
+  it('lead to the records of each id, in any chunk', async () => {
+    const idOf = (n: number) => `id${Math.floor(n / 3)}`;
+    const records = Array.from({ length: 600 }, (_, n) => ({
+      timestamp: NOON + n,
+      padding: 'x'.repeat(300),
+      correlationId: idOf(n),
+    }));
+    const name = await fixture.build(await fixture.ingested([request('api', records)], 10));
+    expect((await fixture.blocksOf(name).findOne())?.chunks).to.have.length.greaterThan(3);
+    for (let n = 0; n < 600; n += 30) {
+      const filter = { fields: [], words: [], correlationId: idOf(n) };
+      const found = await foundIn(fixture.indexOf(name), filter, 'asc');
+      expect(found.map(({ instant }) => instant - NOON)).to.deep.equal([n, n + 1, n + 2]);
+    }
+    await fixture.kernel.builds.drop(name);
+  });
+
   it('lead to a record whose block has a colliding digest in another chunk', async () => {
     const subjects = ['api', 'web'].map((each) =>
       bucketSubject({ producerId: each, day: dayName(NOON), audit: false } as never),
