@@ -18,7 +18,8 @@ export const correlationTerm = (id: string): number => hash(id, SEED ^ 3);
 
 /** A path into records, with the seed for hashes of its values. */
 export interface Path {
-  readonly text: string;
+  /** Keys separated by dots; undefined for the record itself. */
+  readonly text: string | undefined;
   readonly seed: number;
   readonly children: Map<string, Path>;
 }
@@ -26,17 +27,18 @@ export interface Path {
 /** Characters cached of paths, which repeat across records; keys made of ids would fill memory, so it starts over. */
 const CACHE_CHARACTERS = 2_000_000;
 const PATH_CHARACTERS = 100;
-export const root: Path = { text: '', seed: 0, children: new Map() };
+export const root: Path = { text: undefined, seed: 0, children: new Map() };
 let cachedCharacters = 0;
 
-/** Array indexes and numeric keys are left out of paths, because a query cannot tell them apart. */
+/** Array indexes and numeric keys are left out of hashes, because a query cannot tell them apart. */
 const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
 export function childPath(path: Path, key: string): Path {
   const cached = path.children.get(key);
   if (cached) return cached;
-  const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
-  const child: Path = { text, seed: hash(text, SEED ^ 1), children: new Map() };
+  const text = path.text === undefined ? key : `${path.text}.${key}`;
+  const hashed = text.replace(INDEX, '').replace(/^\./, '');
+  const child: Path = { text, seed: hash(hashed, SEED ^ 1), children: new Map() };
   cachedCharacters += key.length + text.length + PATH_CHARACTERS;
   if (cachedCharacters > CACHE_CHARACTERS) {
     cachedCharacters = 0;

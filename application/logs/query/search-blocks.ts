@@ -138,6 +138,8 @@ const testsOf = ({ event, correlationId, fields, not }: Filter) => [
 
 /** Records per checkpoint: when only columns are examined, or texts as well, with some parsed. */
 const STRIDE = { columns: 64, texts: 8 };
+/** Characters of texts per checkpoint; a record has up to 64 Ki. */
+const STRIDE_CHARACTERS = 32 * 1024;
 
 /**
  * Calls `onMatch` with the matching records of a block, in order, until it returns false. `record` is passed if it had
@@ -154,12 +156,20 @@ export async function forEachMatch(
   const anyInstant = filter.from === undefined && filter.to === undefined;
   const { passes, rest } = evaluateColumns(block, filter);
   const whole = !isRecordFree(rest);
-  const mayPass = block.testTexts(textPrefilter(rest));
+  const mayMatch = textPrefilter(rest);
+  let characters = 0;
+  const mayPass = block.testTexts((text) => {
+    characters += text.length;
+    return mayMatch(text);
+  });
   const stride = whole ? STRIDE.texts : STRIDE.columns;
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
-    const pause = nth % stride === 0 ? checkpoint() : undefined;
-    if (pause) await pause;
+    if (nth % stride === 0 || characters > STRIDE_CHARACTERS) {
+      characters = 0;
+      const pause = checkpoint();
+      if (pause) await pause;
+    }
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
     if (!anyInstant) {
       const instant = block.instant(index);
@@ -204,6 +214,8 @@ function evaluateColumns(block: Block, filter: Filter) {
   return { passes, rest };
 }
 
+const PATTERN_CHARACTERS = 32;
+
 /** Returns a check on the JSON texts of one or more records that rejects most without a match. */
 function textPrefilter({ event, correlationId, fields, words }: Filter): (text: string) => boolean {
   // Digits have no case, and are found much faster without a pattern.
@@ -212,7 +224,8 @@ function textPrefilter({ event, correlationId, fields, words }: Filter): (text: 
   // An event may be an object's own JSON, which is escaped differently from a string.
   const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [toJsonFragment(text)] : []));
   const plainWords = words.filter((word) => /^\w+$/.test(word) && !isCaseless(word));
-  const patterns = plainWords.map((word) => new RegExp(word, 'iu'));
+  // The start of a long word suffices: a pattern is tried at every character of the text.
+  const patterns = plainWords.map((word) => new RegExp(word.slice(0, PATTERN_CHARACTERS), 'iu'));
   return (text) => needles.every((needle) => text.includes(needle)) && patterns.every((pattern) => pattern.test(text));
 }
 

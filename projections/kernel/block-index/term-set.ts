@@ -6,12 +6,19 @@ const INITIAL_SIZE = 256;
 const LOAD_FACTOR = 0.5;
 /** Growth factor; large, because most blocks reach thousands of terms. */
 const GROWTH = 4;
-const HASH_MULTIPLIER = 0x9e3779b1;
+/** Random: whoever chooses terms must not know which ones share slots. */
+const SLOT_SEED = Math.floor(Math.random() * 2 ** 32);
 /** Bits of a mask of chunks; further chunks share them. */
 export const CHUNK_BITS = 12;
 
 /** Bit of a chunk in a mask of chunks. */
 export const chunkBit = (chunk: number): number => 1 << (chunk % CHUNK_BITS);
+
+/** Mixes the bits of a term into 32 bits, of which the upper ones depend on all. */
+export function mixBits(term: number): number {
+  const mixed = Math.imul(term ^ (term >>> 15), 0x2c1b3c6d);
+  return Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39) >>> 0;
+}
 
 export function createTermSet() {
   let terms = new Int32Array(INITIAL_SIZE * LOAD_FACTOR);
@@ -22,7 +29,7 @@ export function createTermSet() {
 
   const find = (term: number) => {
     const mask = table.length - 1;
-    let at = (Math.imul(term, HASH_MULTIPLIER) >>> 8) & mask;
+    let at = (mixBits(term ^ SLOT_SEED) >>> 8) & mask;
     for (let entry = table[at]!; entry !== 0 && terms[entry - 1] !== term; entry = table[at]!) at = (at + 1) & mask;
     return at;
   };

@@ -3,7 +3,7 @@
  * entry has 20 bits of a term's hash and a bit per chunk: with 9,000 terms one of 1,600 lookups is a false positive in
  * sections, and one of 110 in a single table.
  */
-import { CHUNK_BITS, chunkBit, type TermSet } from './term-set.js';
+import { CHUNK_BITS, chunkBit, mixBits, type TermSet } from './term-set.js';
 
 /** Sorted entries. */
 export type TermTable = Uint32Array;
@@ -13,20 +13,15 @@ const SECTION_BITS = 4;
 const SECTIONS = 2 ** SECTION_BITS;
 const ALL_CHUNKS = 2 ** CHUNK_BITS - 1;
 
-function hashOf(term: number): number {
-  const mixed = Math.imul(term ^ (term >>> 15), 0x2c1b3c6d);
-  return Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39) >>> 0;
-}
-
 const sectionOf = (hash: number): number => hash >>> (32 - SECTION_BITS);
 const entryOf = (hash: number, chunks: number): number => (((hash << SECTION_BITS) & ~ALL_CHUNKS) | chunks) >>> 0;
 
 /** Name of the section with the term. */
-export const termSection = (term: number): string => String(sectionOf(hashOf(term)));
+export const termSection = (term: number): string => String(sectionOf(mixBits(term)));
 
 export function encodeTermTable(terms: TermSet): Uint8Array {
   const entries: number[] = [];
-  terms.forEach((term, chunks) => void entries.push(entryOf(hashOf(term), chunks)));
+  terms.forEach((term, chunks) => void entries.push(entryOf(mixBits(term), chunks)));
   return bytesOf(entries);
 }
 
@@ -34,7 +29,7 @@ export function encodeTermTable(terms: TermSet): Uint8Array {
 export function encodeTermSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
   const sections = Array.from({ length: SECTIONS }, (): number[] => []);
   terms.forEach((term, chunks) => {
-    const hash = hashOf(term);
+    const hash = mixBits(term);
     sections[sectionOf(hash)]!.push(entryOf(hash, chunks));
   });
   return new Map(sections.map((entries, nth) => [String(nth), bytesOf(entries)]));
@@ -52,7 +47,7 @@ export function chunksWithAll(table: TermTable, terms: readonly number[]): (chun
 }
 
 function chunksWith(table: TermTable, term: number): number {
-  const first = entryOf(hashOf(term), 0);
+  const first = entryOf(mixBits(term), 0);
   let [low, high] = [0, table.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -12,9 +12,7 @@ const PATH_BYTES = 400;
 const TIMESTAMP_PATHS = new Set<string>(TIMESTAMP_FIELDS);
 
 interface Node {
-  /** Dotted path; undefined for the root. */
-  readonly path: string | undefined;
-  readonly terms: Path;
+  readonly path: Path;
   readonly below: Map<string, Node>;
   scalars?: Column;
   arrays?: Column;
@@ -27,7 +25,7 @@ export function buildColumns(terms: TermSet) {
   const [level, event, correlation] = [createColumn(), createColumn(), createColumn()];
   const scalars = new Map<string, Column>();
   const arrays = new Map<string, Column>();
-  const rootNode: Node = { path: undefined, terms: root, below: new Map() };
+  const rootNode: Node = { path: root, below: new Map() };
   let [nodes, count, chunk] = [0, 0, 0];
   let incomplete = false;
   const onTerm = (term: number) => void terms.add(term, chunk);
@@ -37,8 +35,7 @@ export function buildColumns(terms: TermSet) {
     if (existing) return existing;
     if (nodes === MAX_PATHS) return undefined;
     nodes++;
-    const path = node.path === undefined ? key : `${node.path}.${key}`;
-    const child: Node = { path, terms: childPath(node.terms, key), below: new Map() };
+    const child: Node = { path: childPath(node.path, key), below: new Map() };
     node.below.set(key, child);
     return child;
   }
@@ -54,11 +51,11 @@ export function buildColumns(terms: TermSet) {
 
   function addValue(node: Node, value: Json) {
     if (typeof value !== 'object' || value === null) {
-      node.scalars ??= columnOf(scalars, node.path!);
-      if (node.scalars.add(count, chunk, value)) termsAt(node.terms, value, onTerm);
+      node.scalars ??= columnOf(scalars, node.path.text!);
+      if (node.scalars.add(count, chunk, value)) termsAt(node.path, value, onTerm);
     } else if (Array.isArray(value)) {
-      node.arrays ??= columnOf(arrays, node.path!);
-      if (node.arrays.add(count, chunk, JSON.stringify(value))) termsAt(node.terms, value, onTerm);
+      node.arrays ??= columnOf(arrays, node.path.text!);
+      if (node.arrays.add(count, chunk, JSON.stringify(value))) termsAt(node.path, value, onTerm);
     } else {
       for (const key in value) {
         const member = (value as JsonObject)[key]!;
@@ -66,7 +63,7 @@ export function buildColumns(terms: TermSet) {
         if (next) addValue(next, member);
         else {
           incomplete = true;
-          termsAt(childPath(node.terms, key), member, onTerm);
+          termsAt(childPath(node.path, key), member, onTerm);
         }
       }
     }

@@ -1,6 +1,6 @@
 /** Writes batches of records into a build; buffers many events in memory and writes them together. */
 import { Binary } from 'mongodb';
-import { createYielder } from '../../../application/concurrency/index.js';
+import { createBoundedParallel, createYielder } from '../../../application/concurrency/index.js';
 import { decryptTexts } from '../../../application/logs/ingest/decrypt-batch.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
@@ -20,7 +20,7 @@ const MAX_CACHED = 1000;
 const HOUR_BATCH = 64;
 const MAX_CACHED_BYTES = 24 * 1024 * 1024;
 
-/** Bytes buffered before an early write, to bound memory during a rebuild. */
+/** Bytes buffered before an early write, to bound memory during a rebuild; as many again are being written. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 interface CachedOpenBlock {
@@ -37,6 +37,8 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
   const receipts = new Map<string, Receipt>();
   const changedHours = new Set<string>();
   const yieldIfDue = createYielder();
+  /** One write at a time, while the next events are indexed. */
+  const writing = createBoundedParallel(1);
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
   /** Bytes of all open blocks, kept up to date because summing a thousand per event would be too slow. */
@@ -88,7 +90,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
       changedHours.add(id);
     }
     if (openBlockBytes > MAX_CACHED_BYTES || hours.size > MAX_CACHED) await flush();
-    else if (bytes > FLUSH_BYTES) await writeAll();
+    else if (bytes > FLUSH_BYTES) await startWriting();
   }
 
   function registerBucket(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
@@ -99,7 +101,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
 
   async function addRecords(owner: Owner, position: bigint, batch: readonly BatchRecord[]) {
     if (!isSmallBatch(batch)) {
-      for (const block of createFullBlocks(position, owner, batch)) await put(block);
+      for await (const block of createFullBlocks(position, owner, batch)) await put(block);
       return;
     }
     const key = `${owner.part} ${owner.subject}`;
@@ -152,7 +154,7 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
       if (!rest) continue;
       await put(rest);
       measure(cached);
-      if (bytes > FLUSH_BYTES) await writeAll();
+      if (bytes > FLUSH_BYTES) await startWriting();
     }
     for (const hourIds = [...changedHours]; hourIds.length > 0; await yieldIfDue()) {
       const rows = await Promise.all(hourIds.splice(0, HOUR_BATCH).map((id) => hours.get(id)!.row()));
@@ -161,7 +163,8 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
     changedHours.clear();
     write('buckets', Array.from(receipts, receiptWrite));
     receipts.clear();
-    await writeAll();
+    await startWriting();
+    await writing.finish();
     for (const [key, cached] of openBlocks) {
       if (openBlocks.size <= MAX_CACHED && openBlockBytes <= MAX_CACHED_BYTES) break;
       openBlockBytes -= cached.bytes;
@@ -171,16 +174,23 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
     if (knownBuckets.size > MAX_CACHED) knownBuckets.clear();
   }
 
-  async function writeAll() {
+  async function startWriting() {
     const { sections, ...others } = Object.fromEntries(writes);
     writes = new Map();
     bytes = 0;
-    // Sections first, so that a visible block is always readable.
-    if (sections) await build.write('sections', sections);
-    await Promise.all(Object.entries(others).map(([collection, batch]) => build.write(collection, batch)));
+    await writing.start(async () => {
+      // Sections first, so that a visible block is always readable.
+      if (sections) await build.write('sections', sections);
+      await Promise.all(Object.entries(others).map(([collection, batch]) => build.write(collection, batch)));
+    });
   }
 
-  return { take, flush };
+  return {
+    take,
+    flush,
+    /** Waits for a write that is under way, whether it succeeds or not; the writer must not be used afterwards. */
+    end: () => writing.finish().catch(() => {}),
+  };
 }
 
 function sizeOf({ row, sections }: SealedBlock): number {

@@ -1,5 +1,6 @@
 /** Collects small batches into blocks of about 1,000 records, deterministically for every build. */
 import type { Binary, Collection } from 'mongodb';
+import { createYielder } from '../../../application/concurrency/index.js';
 import type { LogRecord } from '../../../domain/logs/record.js';
 import { encodeTermTable } from '../../kernel/index.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
@@ -33,11 +34,12 @@ export const isSmallBatch = (records: readonly BatchRecord[]): boolean =>
   records.length < OWN_BLOCK.records && charactersOf(records) < OWN_BLOCK.characters;
 
 /** Splits the records of one event into full blocks that fit a row. */
-export function* createFullBlocks(
+export async function* createFullBlocks(
   position: bigint,
   owner: Owner,
   records: readonly BatchRecord[],
-): Generator<PlainBlock, undefined> {
+): AsyncGenerator<PlainBlock, undefined> {
+  const yieldIfDue = createYielder();
   let nth = 0;
   let block = buildBlock(owner.producerId);
   for (const { record, line, index } of records) {
@@ -46,6 +48,8 @@ export function* createFullBlocks(
       block = buildBlock(owner.producerId);
     }
     block.add(record, line, position, index);
+    const pause = yieldIfDue();
+    if (pause) await pause;
   }
   yield packBlock(blockId(owner, position, nth), position, owner, block);
 }

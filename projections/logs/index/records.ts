@@ -19,7 +19,7 @@ import {
 } from './rows.js';
 import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 17, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 18, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
@@ -53,6 +53,7 @@ async function open(build: Build): Promise<Apply> {
       expiry.sweep();
     } catch (error) {
       // Buffered state may be ahead of the rows; start over from them.
+      await writer.end();
       writer = createIndexWriter(build, expiry.last());
       erased = [];
       throw error;
