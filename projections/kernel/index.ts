@@ -1,7 +1,7 @@
 /** Projection kernel: types, projector, rebuild and verification. */
 export { assertBuildExists, createActiveBuilds, createBuildSwitch } from './active-builds.js';
 export { type BlockVersion, createBlockCache } from './block-index/block-cache.js';
-export { emptyBloomFilter, makeBloomFilter, mayContainAll, putTerm } from './block-index/bloom-filter.js';
+export { emptyBloomFilter, makeBloomFilter, mayContainAll } from './block-index/bloom-filter.js';
 export { createTermSet, type TermSet } from './block-index/term-set.js';
 export {
   chunksWithAll,

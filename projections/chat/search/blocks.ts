@@ -4,7 +4,7 @@ import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position, Vault } from '../../../application/ports/index.js';
 import { messageSubject, parentOf } from '../../../domain/chat/events/messages.js';
 import { foldText, ngramsOf } from '../../../domain/chat/text-search.js';
-import { longOf, makeBloomFilter, type RowWrite } from '../../kernel/index.js';
+import { createTermSet, longOf, makeBloomFilter, type RowWrite } from '../../kernel/index.js';
 
 /** An indexed message or reply. */
 export interface Doc {
@@ -122,7 +122,7 @@ const unique = (texts: readonly string[]): readonly string[] => [...new Set(text
 const BITS_PER_NGRAM = 8;
 
 async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
-  const ngrams = new Set<number>();
+  const ngrams = createTermSet();
   const yieldIfDue = createYielder();
   for (const doc of docs) {
     ngramsOf(textOf(doc), (ngram) => ngrams.add(ngram));

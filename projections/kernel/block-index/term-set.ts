@@ -1,4 +1,4 @@
-/** The terms of a block with the chunks that have them, in a hash set: blocks have thousands, each record a dozen. */
+/** The terms of a block, with the chunks that have them if it has chunks, in a hash set: a block has thousands. */
 
 export type TermSet = ReturnType<typeof createTermSet>;
 
@@ -14,10 +14,11 @@ export const CHUNK_BITS = 12;
 /** Bit of a chunk in a mask of chunks. */
 export const chunkBit = (chunk: number): number => 1 << (chunk % CHUNK_BITS);
 
-/** Mixes the bits of a term into 32 bits, of which the upper ones depend on all. */
+/** Mixes the bits of a term: each of the result depends on all of them. */
 export function mixBits(term: number): number {
-  const mixed = Math.imul(term ^ (term >>> 15), 0x2c1b3c6d);
-  return Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39) >>> 0;
+  let value = Math.imul(term ^ (term >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
 }
 
 export function createTermSet() {
@@ -29,7 +30,7 @@ export function createTermSet() {
 
   const find = (term: number) => {
     const mask = table.length - 1;
-    let at = (mixBits(term ^ SLOT_SEED) >>> 8) & mask;
+    let at = mixBits(term ^ SLOT_SEED) & mask;
     for (let entry = table[at]!; entry !== 0 && terms[entry - 1] !== term; entry = table[at]!) at = (at + 1) & mask;
     return at;
   };
@@ -50,7 +51,7 @@ export function createTermSet() {
     get memory() {
       return terms.byteLength + masks.byteLength + table.byteLength;
     },
-    add(term: number, chunk: number): void {
+    add(term: number, chunk = 0): void {
       const int32 = term | 0;
       let at = find(int32);
       if (table[at] === 0) {
