@@ -40,7 +40,8 @@ const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentia
 function systemCause(error: NodeJS.ErrnoException & { address?: string; port?: number }): string | undefined {
   const { code, syscall, address, port, path, message } = error;
   if (!code || !syscall) return undefined;
-  if (code === 'EADDRINUSE') return `port ${port} on ${address} is already in use; choose another port`;
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${address} is already in use; stop the program that uses it, or choose another port`;
   if (code === 'EADDRNOTAVAIL') return `${address} is not an address of this machine`;
   if (code === 'EACCES' && port) return `port ${port} requires more privileges than this process has`;
   return path === undefined ? message : `${path}: ${message}`;

@@ -113,7 +113,9 @@ describe('the running program', function () {
     expect(engines).to.include({ code: 1 });
     expect(engines.stderr).to.match(/^annals: .* is in use by process \d+\n$/);
     expect(taken).to.include({ code: 1 });
-    expect(taken.stderr).to.match(/^annals: port \d+ on 127\.0\.0\.1 is already in use; choose another port\n$/);
+    expect(taken.stderr).to.match(
+      /^annals: port \d+ on 127\.0\.0\.1 is already in use; stop the program that uses it, or choose another port\n$/,
+    );
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
   });
