@@ -214,18 +214,23 @@ function evaluateColumns(block: Block, filter: Filter) {
   return { passes, rest };
 }
 
-const PATTERN_CHARACTERS = 32;
+/** Bounds of what is looked for in each text: a condition is tried at every character. The rest is checked by `matches`. */
+const PREFILTER = { characters: 32, conditions: 3 };
 
 /** Returns a check on the JSON texts of one or more records that rejects most without a match. */
 function textPrefilter({ event, correlationId, fields, words }: Filter): (text: string) => boolean {
+  const { characters, conditions } = PREFILTER;
   // Digits have no case, and are found much faster without a pattern.
   const isCaseless = (word: string) => /^\d+$/.test(word);
   const texts = [event, correlationId, ...fields.map(({ value }) => value), ...words.filter(isCaseless)];
   // An event may be an object's own JSON, which is escaped differently from a string.
-  const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [toJsonFragment(text)] : []));
-  const plainWords = words.filter((word) => /^\w+$/.test(word) && !isCaseless(word));
-  // The start of a long word suffices: a pattern is tried at every character of the text.
-  const patterns = plainWords.map((word) => new RegExp(word.slice(0, PATTERN_CHARACTERS), 'iu'));
+  const needles = texts
+    .flatMap((text) => (text && !/^[[{]/.test(text) ? [toJsonFragment(text).slice(0, characters)] : []))
+    .slice(0, conditions);
+  const patterns = words
+    .filter((word) => /^\w+$/.test(word) && !isCaseless(word))
+    .slice(0, conditions)
+    .map((word) => new RegExp(word.slice(0, characters), 'iu'));
   return (text) => needles.every((needle) => text.includes(needle)) && patterns.every((pattern) => pattern.test(text));
 }
 

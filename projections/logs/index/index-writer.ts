@@ -181,7 +181,9 @@ export function createIndexWriter(build: Build, expiry: ExpiryRow | null) {
     await writing.start(async () => {
       // Sections first, so that a visible block is always readable.
       if (sections) await build.write('sections', sections);
-      await Promise.all(Object.entries(others).map(([collection, batch]) => build.write(collection, batch)));
+      const written = Object.entries(others).map(([collection, batch]) => build.write(collection, batch));
+      // All have ended before a failure is reported.
+      for (const each of await Promise.allSettled(written)) if (each.status === 'rejected') throw each.reason;
     });
   }
 

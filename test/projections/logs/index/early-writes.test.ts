@@ -1,5 +1,6 @@
 /** Writes of the record index that begin before all events of a batch are indexed, because much is buffered. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Build, Row } from '../../../../projections/kernel/projection.js';
@@ -10,6 +11,8 @@ import { held, type IndexFixture, type Request, startIndexFixture } from '../../
 const REQUESTS = 20;
 const RECORDS = 16;
 const RECORD_BYTES = 28_000;
+/** Added to writes of one collection, so that those of another end earlier. */
+const SLOW = { part: 'buckets', ms: 300 };
 
 /** Hardly compressible, so that some of the requests fill the buffer. */
 const request = (_: unknown, nth: number): Request => ({
@@ -41,6 +44,7 @@ describe('an early write of the record index', function () {
       async write(part, rows) {
         writes.begun++;
         await build.write(part, rows);
+        if (part === SLOW.part) await delay(SLOW.ms);
         writes.ended++;
       },
     });
@@ -67,6 +71,19 @@ describe('an early write of the record index', function () {
         if (isFirst) throw new Error('failed once');
       },
     })));
+
+  it('has ended in all collections when it fails in one', () => {
+    let hasFailed = false;
+    return failsOnce((build) => ({
+      async write(part, rows) {
+        if (part === 'blocks' && !hasFailed) {
+          hasFailed = true;
+          throw new Error('failed once');
+        }
+        await build.write(part, rows);
+      },
+    }));
+  });
 
   it('has ended when indexing fails meanwhile', () => {
     let hasFailed = false;
