@@ -58,7 +58,7 @@ export function matches(filter: Filter, record: LogRecord): boolean {
     (audit === undefined || record.audit === audit) &&
     fields.every((field) => hasField(record, field)) &&
     (not === undefined || !isExcluded(record, not)) &&
-    (words.length === 0 || hasWords(record.data, words))
+    (words.length === 0 || hasWords(record, words))
   );
 }
 
@@ -132,7 +132,7 @@ function offsetsByIndex(length: number, offsets: readonly number[], path: string
   return found;
 }
 
-function hasWords(data: JsonObject, words: readonly string[]): boolean {
+function hasWords({ message, data }: LogRecord, words: readonly string[]): boolean {
   const missing = new Set(words);
   const search = (value: Json): boolean => {
     if (typeof value === 'string') for (const word of tokenize(value)) missing.delete(word);
@@ -140,5 +140,5 @@ function hasWords(data: JsonObject, words: readonly string[]): boolean {
       for (const member of Object.values(value)) if (search(member)) return true;
     return missing.size === 0;
   };
-  return search(data);
+  return search(message) || search(data);
 }

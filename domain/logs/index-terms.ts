@@ -1,6 +1,7 @@
 /** Hashes words and `path=value` pairs of a record to 32-bit index terms, stored encrypted because they can be guessed. */
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
+import { type LogRecord, messageOf } from './record.js';
 import { isWordCharacter } from './tokenizer.js';
 
 const SEED = 0x811c9dc5;
@@ -59,6 +60,11 @@ export function termsAt(path: Path, value: Json, onTerm: (term: number) => void)
   } else {
     for (const key in value) termsAt(childPath(path, key), (value as JsonObject)[key]!, onTerm);
   }
+}
+
+/** Words of a message that is no string, and so has none in the record's data. */
+export function messageTerms({ message, data }: LogRecord, onTerm: (term: number) => void): void {
+  if (typeof messageOf(data) !== 'string') wordTerms(message, onTerm);
 }
 
 /** Tokenizes and hashes in one pass, because it runs over every ingested character. */

@@ -37,7 +37,7 @@ export function normalizeRecord(
   receivedAt: number,
   json = JSON.stringify(data),
 ): LogRecord {
-  const message = textOf(data.message ?? data.msg ?? data.MESSAGE);
+  const message = textOf(messageOf(data));
   return {
     instant: timestampOf(data) ?? receivedAt,
     level: levelOf(data),
@@ -50,6 +50,9 @@ export function normalizeRecord(
     json,
   };
 }
+
+/** The message as it was sent. */
+export const messageOf = ({ message, msg, MESSAGE }: JsonObject): Json | undefined => message ?? msg ?? MESSAGE;
 
 export const isAudit = (data: JsonObject): boolean => data.audit === true;
 

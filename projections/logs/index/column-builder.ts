@@ -1,5 +1,13 @@
 /** Builds the columns of a block, one per JSON path, and collects index terms of their values. */
-import { childPath, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
+import {
+  childPath,
+  correlationTerm,
+  eventTerm,
+  messageTerms,
+  type Path,
+  root,
+  termsAt,
+} from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { type LogRecord, TIMESTAMP_FIELDS } from '../../../domain/logs/record.js';
 import type { TermSet } from '../../kernel/index.js';
@@ -78,6 +86,7 @@ export function buildColumns(terms: TermSet) {
       if (name !== undefined && event.add(count, chunk, name)) onTerm(eventTerm(name));
       if (correlationId !== undefined && correlation.add(count, chunk, correlationId))
         onTerm(correlationTerm(correlationId));
+      messageTerms(record, onTerm);
       addValue(rootNode, record.data);
       count++;
     },

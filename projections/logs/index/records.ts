@@ -19,7 +19,7 @@ import {
 } from './rows.js';
 import { readableBlock } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 18, batchSize: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 19, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 

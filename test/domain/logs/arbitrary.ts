@@ -1,7 +1,7 @@
 /** Generators of records and filters that are likely to match. */
 import fc from 'fast-check';
 import type { Filter } from '../../../domain/logs/filter.js';
-import { correlationTerm, eventTerm, root, termsAt } from '../../../domain/logs/index-terms.js';
+import { correlationTerm, eventTerm, messageTerms, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import type { LogRecord } from '../../../domain/logs/record.js';
 
@@ -95,5 +95,6 @@ export const filter: fc.Arbitrary<Filter> = fc
 export function termsOf(record: LogRecord, onTerm: (term: number) => void): void {
   if (record.event !== undefined) onTerm(eventTerm(record.event));
   if (record.correlationId !== undefined) onTerm(correlationTerm(record.correlationId));
+  messageTerms(record, onTerm);
   termsAt(root, record.data, onTerm);
 }

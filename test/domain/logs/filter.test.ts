@@ -108,6 +108,16 @@ describe('a filter', () => {
     expect(passes(data, { words: ['sda1'] })).to.equal(true);
   });
 
+  for (const data of [{ message: 42 }, { msg: { code: 42 } }, { MESSAGE: [42] }])
+    it(`finds words of the message ${JSON.stringify(data)}, which is no string`, () => {
+      expect(passes(data, { words: ['42'] })).to.equal(true);
+      expect(passes(data, { words: ['4'] })).to.equal(false);
+    });
+
+  it('does not look for words in other numbers', () => {
+    expect(passes({ message: 'x', code: 42 }, { words: ['42'] })).to.equal(false);
+  });
+
   it('tokenizes at everything except letters, digits and underscore', () => {
     expect(tokenize('GET /api/user_1?x=ÄÖ — „да“ 日本。')).to.deep.equal([
       'get',
