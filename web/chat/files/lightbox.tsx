@@ -1,6 +1,6 @@
 /** An image over the whole page; arrow keys go to the others of its message. */
 import { ChevronLeft, ChevronRight, Download, X } from 'lucide-preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { messageOf } from '../../shared/api/http.js';
 import { IconButton } from '../../shared/components/button.js';
 import { Failed, Loading } from '../../shared/components/states.js';
@@ -16,7 +16,7 @@ export function Lightbox({ shown }: { shown: Shown }) {
   const { placeId, images, index } = shown;
   const filename = images[index] ?? '';
   const { url, error } = useImage(placeId, filename, 'full');
-  useEffect(() => {
+  useLayoutEffect(() => {
     element.current?.showModal();
     return () => element.current?.close();
   }, []);

@@ -1,7 +1,7 @@
 /** A panel beside the conversation; over it on narrow screens. Escape closes it. */
 import { X } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
 import { useRoom } from '../room/context.js';
 import { texts } from '../texts.js';
@@ -9,7 +9,7 @@ import { texts } from '../texts.js';
 export function Panel({ title, children }: { title: string; children: ComponentChildren }) {
   const { panel } = useRoom();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     heading.current?.focus();
     return () => {

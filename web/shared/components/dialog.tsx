@@ -1,7 +1,7 @@
 /** Modal dialog on the native element, which traps focus, closes on Escape and gives focus back. */
 import { X } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, IconButton } from './button.js';
 import { FormError } from './form.js';
 
@@ -17,7 +17,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, wide, closeLabel = 'Close', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // In the same frame, so that no key gets to what is below it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog && !dialog.open) dialog.showModal();
     return () => {
