@@ -10,6 +10,7 @@ import { markErasedRequests } from './ingest-receipts.js';
 import {
   BLOCK_INDEXES,
   type BlockRow,
+  type BucketRow,
   type ExpiryRow,
   HOUR_INDEXES,
   type HourRow,
@@ -67,7 +68,7 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
     // Keyed requests expire by time-to-live, not by events.
     if (part === 'requests' || part === 'sections') continue;
-    const rows = <Stored extends HourRow | BlockRow | Row>() =>
+    const rows = <Stored extends HourRow | BlockRow | BucketRow | Row>() =>
       collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
     const prefixed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
     if (part === 'hours')
@@ -76,6 +77,10 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
       const sections = collection<SectionsRow>('sections');
       for await (const row of rows<BlockRow>())
         if (!isExpired(row, expiry)) yield { ...(await readableBlock(vault, sections, row)), ...prefixed(row) };
-    } else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
+    } else if (part === 'buckets')
+      // A set: after a failover its order is another one.
+      for await (const { parts: ofDays = [], ...row } of rows<BucketRow>())
+        yield { ...row, ...prefixed(row), parts: [...ofDays].sort() };
+    else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }
