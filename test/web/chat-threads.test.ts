@@ -22,9 +22,10 @@ describe('threads, quotes and pins in the chat page', function () {
     await accessible(page);
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.keyboard.type('ship thursday');
-    await panel(page).locator('.message-card').click();
     const found = message(timeline(page), 'ship on Thursday');
-    await page.locator('.message.flash', { hasText: 'ship on Thursday' }).waitFor();
+    // Waited for from before the click: it lasts for 2.5 s.
+    const flashed = () => page.locator('.message.flash', { hasText: 'ship on Thursday' }).waitFor();
+    await Promise.all([flashed(), panel(page).locator('.message-card').click()]);
     await found.hover();
     await picture(page, 'search');
 
@@ -44,8 +45,7 @@ describe('threads, quotes and pins in the chat page', function () {
     await page.keyboard.type('Yes');
     await page.keyboard.press('Enter');
     const answer = message(timeline(page), /^.*Yes$/);
-    await answer.locator('.quoted').click();
-    await page.locator('.message.flash', { hasText: 'ship on Thursday' }).waitFor();
+    await Promise.all([flashed(), answer.locator('.quoted').click()]);
 
     await choose(message(timeline(page), 'Shall we ship').first(), 'Pin to channel');
     await button(page, 'Pinned messages').click();

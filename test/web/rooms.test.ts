@@ -214,7 +214,15 @@ describe('rooms page', function () {
     await inOrder(ada);
     await ada.keyboard.press('Escape');
     await eventually(async () => expect(await ada.getByText('Reply to You').count()).to.equal(0));
-    await choose(ada, 'Change the topic…');
+    await ada.getByRole('button', { name: 'Room menu' }).click();
+    // At once, not with the next frame: a key in between would reach the page.
+    await ada.getByRole('menuitem', { name: 'Change the topic…' }).waitFor();
+    const isOpen = await ada.evaluate(`new Promise((resolve) => {
+      const items = [...document.querySelectorAll('[role=menuitem]')];
+      items.find(({ textContent }) => textContent.includes('Change the topic')).click();
+      setTimeout(() => resolve(document.querySelector('dialog')?.open));
+    })`);
+    expect(isOpen).to.equal(true);
     await ada.keyboard.press('Escape');
     await ada.getByRole('button', { name: 'People', exact: true }).press('Enter');
     await inOrder(ada);
