@@ -1,6 +1,6 @@
 /** Settings of the account and of the server: a layer over the workspace with a list of sections. */
 import { Lock, X } from 'lucide-preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
 import { Icon } from '../../shared/components/icon.js';
 import { Empty, Failed, Loading } from '../../shared/components/states.js';
@@ -27,7 +27,7 @@ function closeOnEscape(event: KeyboardEvent) {
 
 export function Settings({ path: [group, id], user }: SettingsProps) {
   const layer = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     void loadConfig();
     const before = document.activeElement;
     layer.current?.focus();

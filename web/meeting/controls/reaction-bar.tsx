@@ -1,6 +1,6 @@
 /** Reactions to choose from, above the controls. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { send } from '../meeting/connection.js';
 import { me } from '../meeting/state.js';
 import { REACTIONS, showReaction } from '../stage/reactions.js';
@@ -17,7 +17,7 @@ function react(reaction: string) {
 export function ReactionBar() {
   const element = useRef<HTMLFieldSetElement>(null);
   const isOpen = isReacting.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const opener = document.activeElement as HTMLElement | null;
     element.current?.querySelector('button')?.focus();

@@ -1,7 +1,7 @@
 /** A panel beside the stage. On a phone it covers the stage; Escape closes it. */
 import { X } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../shared/components/button.js';
 import { panel } from './panel.js';
 
@@ -14,7 +14,7 @@ interface SidePanelProps {
 export function SidePanel({ title, closeLabel, children }: SidePanelProps) {
   const titleId = useId();
   const element = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
     if (!element.current?.contains(opener)) element.current?.focus();
     return () => {

@@ -2,7 +2,7 @@
 import { autoUpdate, computePosition, flip, offset, type Placement, shift } from '@floating-ui/dom';
 import { Check, Ellipsis } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, IconButton } from './button.js';
 import { Icon, type IconType } from './icon.js';
 
@@ -46,7 +46,7 @@ export function Menu({ label, icon = Ellipsis, children, small, placement, items
   const buttonOf = () => anchor.current?.querySelector('button');
   const itemElements = () => [...(menu.current?.querySelectorAll<HTMLElement>('[role^=menuitem]:enabled') ?? [])];
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen || !menu.current || !anchor.current) return;
     menu.current.showPopover();
     const stop = float(anchor.current, menu.current, placement);

@@ -1,7 +1,7 @@
 /** A box that floats at an element until a click beside it or Escape. */
 import type { Placement } from '@floating-ui/dom';
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { float } from './menu.js';
 
 interface PopoverProps {
@@ -26,7 +26,7 @@ export function Popover({
   children,
 }: PopoverProps) {
   const element = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!element.current || !anchor.current) return;
     element.current.showPopover();
     element.current.querySelector<HTMLElement>(focus)?.focus();
