@@ -62,7 +62,7 @@ export function termsAt(path: Path, value: Json, onTerm: (term: number) => void)
   }
 }
 
-/** Words of a message that is no string, and so has none in the record's data. */
+/** Words of a message that is not a string: `termsAt` finds words in strings only. */
 export function messageTerms({ message, data }: LogRecord, onTerm: (term: number) => void): void {
   if (typeof messageOf(data) !== 'string') wordTerms(message, onTerm);
 }

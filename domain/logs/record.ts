@@ -51,7 +51,7 @@ export function normalizeRecord(
   };
 }
 
-/** The message as it was sent. */
+/** The member that is the message, of any type. */
 export const messageOf = ({ message, msg, MESSAGE }: JsonObject): Json | undefined => message ?? msg ?? MESSAGE;
 
 export const isAudit = (data: JsonObject): boolean => data.audit === true;

@@ -29,7 +29,12 @@ describe('emoji of the chat page', function () {
     await composer(page).fill('Well done');
     await composer(page).press('Home');
     for (let at = 0; at < 4; at++) await composer(page).press('ArrowRight');
-    await button(page, 'Insert an emoji').click();
+    // At once, not with the next frame: a key in between would reach the page.
+    const focused = await page.evaluate<string>(`new Promise((resolve) => {
+      document.querySelector('[aria-label="Insert an emoji"]').click();
+      setTimeout(() => resolve(document.activeElement.getAttribute('aria-label')));
+    })`);
+    expect(focused).to.equal('Search emoji');
     await page.keyboard.type('no such sign');
     await page.getByText('No emoji of that name').waitFor();
     await search.fill('');

@@ -23,7 +23,7 @@ describe('threads, quotes and pins in the chat page', function () {
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.keyboard.type('ship thursday');
     const found = message(timeline(page), 'ship on Thursday');
-    // Waited for from before the click: it lasts for 2.5 s.
+    // The wait starts before the click, because the flash ends after 2.5 s.
     const flashed = () => page.locator('.message.flash', { hasText: 'ship on Thursday' }).waitFor();
     await Promise.all([flashed(), panel(page).locator('.message-card').click()]);
     await found.hover();

@@ -78,9 +78,9 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
       for await (const row of rows<BlockRow>())
         if (!isExpired(row, expiry)) yield { ...(await readableBlock(vault, sections, row)), ...prefixed(row) };
     } else if (part === 'buckets')
-      // A set: after a failover its order is another one.
-      for await (const { parts: ofDays = [], ...row } of rows<BucketRow>())
-        yield { ...row, ...prefixed(row), parts: [...ofDays].sort() };
+      // The order of its parts depends on failovers.
+      for await (const row of rows<BucketRow>())
+        yield { ...row, ...prefixed(row), parts: [...(row.parts ?? [])].sort() };
     else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }

@@ -171,8 +171,8 @@ export interface BucketRow {
   readonly audit: boolean;
   /** Unix ms of the latest receipt; absent without records. */
   readonly last?: number;
-  /** Parts that have its blocks. */
-  readonly parts: readonly string[];
+  /** Parts that have its blocks, in any order; absent without records. */
+  readonly parts?: readonly string[];
 }
 
 export interface SourceRow {

@@ -10,7 +10,7 @@ import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter
 import type { IdentifiedRecord } from '../../../../domain/logs/record.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { records } from '../../../../projections/logs/index/records.js';
-import { BLOCK_INDEXES } from '../../../../projections/logs/index/rows.js';
+import { BLOCK_INDEXES, type BucketRow } from '../../../../projections/logs/index/rows.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
 import { held, type IndexFixture, requests, startIndexFixture } from '../../../support/record-index.js';
@@ -95,6 +95,18 @@ describe('the index of log records', function () {
     expect(await fixture.blocksOf(name).countDocuments()).to.equal(2);
     const once = await fixture.build(events);
     expect(await fixture.rowsOf(once)).to.deep.equal(await fixture.rowsOf(name));
+  });
+
+  it('equals another build whose buckets have their parts in another order', async () => {
+    const ofTwoDays = [{ timestamp: NOON }, { timestamp: NOON - DAY_MS }];
+    const request = { producerId: 'api', receivedAt: NOON, records: ofTwoDays };
+    const name = await fixture.build(await fixture.ingested([request]));
+    const rows = await fixture.rowsOf(name);
+    const buckets = fixture.kernel.mongo.models.collection<BucketRow>(`${name}.buckets`);
+    const [{ _id, parts = [] }] = (await buckets.find().toArray()) as [BucketRow];
+    expect(parts).to.have.length(2);
+    await buckets.updateOne({ _id }, { $set: { parts: parts.toReversed() } });
+    expect(await fixture.rowsOf(name)).to.deep.equal(rows);
   });
 
   it('returns full and open blocks merged in order, using its indexes', async () => {
