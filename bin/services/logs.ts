@@ -39,7 +39,7 @@ export const logs: Service<typeof definition.catalog> = {
   ...definition,
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
-    const { log, vault, aggregates, projectionProgress, served, handle, mongo, clock } = kernel;
+    const { log, vault, projectionProgress, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = served.collectionOf(records.name);
     const version = () => projectionProgress.position(records.name);
@@ -58,18 +58,7 @@ export const logs: Service<typeof definition.catalog> = {
     const health = createIndexHealth({ projectionProgress, clock });
     const budget = createBudget('logs.intake', INGEST_BYTES);
     metrics.budget(budget);
-    const { appended } = kernel;
-    const ingest = createIngest({
-      log,
-      appender,
-      vault,
-      aggregates,
-      projectionProgress,
-      clock,
-      release,
-      budget,
-      appended,
-    });
+    const ingest = createIngest({ ...kernel, appender, release, budget });
     const { latest } = ingest;
     const queries = createLogQueries({ searcher, budgetMs, version, projectionProgress, latest });
     for (const cache of queries.caches) metrics.cache(cache);

@@ -5,8 +5,8 @@
 import { catalog } from '../../../domain/logs/catalog.js';
 import { type ReindexResult, rebuild as rebuildDecider, rebuildStream } from '../../../domain/logs/reindex-job.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 
 export type ReindexReport = ReturnType<typeof reportOf>;
 
@@ -23,7 +23,7 @@ export interface ReindexProgress {
   readonly reset?: ReindexReport['reset'];
 }
 
-export interface ReindexPorts {
+export interface ReindexPorts extends Pick<KernelPorts, 'clock' | 'handle' | 'aggregates' | 'derivation' | 'context'> {
   /** Rebuilds and switches; resolves with the new build's name. Calls `begun` once it holds the lock. */
   readonly rebuild: (
     job: () => void,
@@ -33,11 +33,6 @@ export interface ReindexPorts {
   readonly serving: (build: string) => Promise<void>;
   readonly count: () => Promise<number>;
   readonly isElsewhere: (error: unknown) => boolean;
-  readonly clock: Clock;
-  readonly handle: HandleCommand;
-  readonly aggregates: AggregateStore;
-  readonly derivation: Derivation;
-  readonly context: (actor: string) => CommandContext;
 }
 
 export interface StartedReindex {

@@ -2,17 +2,13 @@
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import type { Clock, Derivation, RecordedEvent, WebhookOutcome, Webhooks } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { RecordedEvent, WebhookOutcome, Webhooks } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
-export interface DeliveryPorts {
-  readonly handle: HandleCommand;
-  readonly aggregates: AggregateStore;
+export interface DeliveryPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock'> {
   readonly webhooks: Webhooks;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
   readonly serviceUrl: () => string;
   /** Aborts a running delivery, which is retried at the next start. */
   readonly signal: AbortSignal;

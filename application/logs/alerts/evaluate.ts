@@ -4,9 +4,8 @@ import { RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy, AlertPolicyChanged } from '../../../domain/logs/alert-policy.js';
 import { type RuleCounts, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
-import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import { handleByType } from '../../subscription/index.js';
 import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
@@ -17,13 +16,9 @@ export interface RecordCounts {
   lastRecordAt(): Promise<number | undefined>;
 }
 
-export interface EvaluationPorts {
-  readonly handle: HandleCommand;
-  readonly aggregates: AggregateStore;
+export interface EvaluationPorts
+  extends Pick<KernelPorts, 'handle' | 'aggregates' | 'derivation' | 'clock' | 'context'> {
   readonly counts: RecordCounts;
-  readonly derivation: Derivation;
-  readonly clock: Clock;
-  readonly context: (actor: string) => CommandContext;
 }
 
 export function createEvaluation(ports: EvaluationPorts) {

@@ -3,18 +3,14 @@ import { alertStream } from '../../../domain/logs/alert.js';
 import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
 import type { ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import type { KernelPorts } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
-import type { CommandContext, Logger, Vault, Webhooks } from '../../ports/index.js';
+import type { CommandContext, Webhooks } from '../../ports/index.js';
 import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggregates.js';
 
-export interface AlertPorts {
-  readonly handle: HandleCommand;
-  readonly aggregates: AggregateStore;
-  readonly vault: Vault;
+export interface AlertPorts extends Pick<KernelPorts, 'handle' | 'aggregates' | 'vault' | 'logger'> {
   readonly webhooks: Pick<Webhooks, 'refusal'>;
   readonly evaluate: () => Promise<unknown>;
-  readonly logger: Logger;
 }
 
 /** Milliseconds a policy change waits for its first evaluation before it is answered. */

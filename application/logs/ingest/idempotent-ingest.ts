@@ -9,17 +9,17 @@ import {
 } from '../../../domain/logs/batch.js';
 import { bucketSubject, type EndedDays, requestStream } from '../../../domain/logs/retention-bucket.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { type EventOrigin, isEvent, keyReused, newEvent, StreamEndedError } from '../../command/index.js';
+import {
+  type EventOrigin,
+  isEvent,
+  type KernelPorts,
+  keyReused,
+  newEvent,
+  StreamEndedError,
+} from '../../command/index.js';
 import { RETRY_MS } from '../../concurrency/index.js';
 import { maxPosition } from '../../consistency/index.js';
-import {
-  type CommandContext,
-  type EventLog,
-  isTransient,
-  type Position,
-  UnavailableError,
-  type Vault,
-} from '../../ports/index.js';
+import { type CommandContext, isTransient, type Position, UnavailableError } from '../../ports/index.js';
 
 export interface IdempotentRequest {
   readonly producerId: string;
@@ -36,11 +36,8 @@ export interface StoredRequest {
   readonly repeated: boolean;
 }
 
-export interface RequestPorts {
-  readonly log: EventLog;
-  readonly vault: Vault;
+export interface RequestPorts extends Pick<KernelPorts, 'log' | 'vault' | 'appended'> {
   readonly origin: EventOrigin;
-  readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
 const EXPIRED: Rejection = {

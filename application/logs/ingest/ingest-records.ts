@@ -3,16 +3,10 @@ import { createBatches, type Ingestion, type RequestReceipt, type Source } from 
 import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { batchStream, bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import {
-  type AggregateStore,
-  type Appender,
-  newEvent,
-  type PendingEvent,
-  StreamEndedError,
-} from '../../command/index.js';
+import { type Appender, type KernelPorts, newEvent, type PendingEvent, StreamEndedError } from '../../command/index.js';
 import type { Budget } from '../../concurrency/index.js';
 import { maxPosition } from '../../consistency/index.js';
-import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
+import type { CommandContext, Position } from '../../ports/index.js';
 import { Abandoned, untilAborted } from '../query/query-budget.js';
 import { retentionAggregate } from '../retention/expire-records.js';
 import { createIdempotentIngest } from './idempotent-ingest.js';
@@ -23,17 +17,12 @@ export const INGEST_BYTES = 96 * 1024 * 1024;
 /** Bytes of overhead of a record in memory. */
 const RECORD_COST = 128;
 
-export interface IngestPorts {
-  readonly log: EventLog;
+export interface IngestPorts
+  extends Pick<KernelPorts, 'log' | 'vault' | 'aggregates' | 'projectionProgress' | 'clock' | 'appended'> {
   readonly appender: Appender;
-  readonly vault: Vault;
-  readonly aggregates: Pick<AggregateStore, 'reload'>;
-  readonly projectionProgress: ProjectionProgress;
-  readonly clock: Clock;
   readonly release: string;
   /** Bytes of all requests being ingested, including bodies still being received. */
   readonly budget: Budget;
-  readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
 export interface Receipt {

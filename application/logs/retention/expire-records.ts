@@ -4,17 +4,15 @@ import { type ExpireRecords, RETENTION_STREAM, retention } from '../../../domain
 import { batchStreams, bucketSubject, type RetentionBucket } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS, dayName, startOfDay } from '../../../domain/logs/timestamp.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import type { HandleCommand } from '../../command/index.js';
-import type { CommandContext, ConfirmedClock, EventLog, RecordedEvent, Vault } from '../../ports/index.js';
+import type { KernelPorts } from '../../command/index.js';
+import type { ConfirmedClock, EventLog, RecordedEvent, Vault } from '../../ports/index.js';
 import type { Reaction } from '../../subscription/index.js';
 
-export interface RetentionPorts {
-  readonly handle: HandleCommand;
+export interface RetentionPorts extends Pick<KernelPorts, 'handle' | 'context'> {
   readonly clock: ConfirmedClock;
   readonly days: number;
   readonly auditDays: number;
   readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly RetentionBucket[]>;
-  readonly context: (actor: string) => CommandContext;
 }
 
 /** Thousands of buckets may expire each day, so the cutoff event serves as snapshot. */
