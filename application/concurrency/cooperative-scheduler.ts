@@ -9,7 +9,7 @@ const SLICE_MS = 8;
  */
 export function createSliceQueue() {
   const waiters: (() => void)[] = [];
-  let startedAt = 0;
+  let startedAt = performance.now();
 
   function startSlice() {
     startedAt = performance.now();
@@ -48,14 +48,6 @@ export async function runSliced<Result>(steps: Iterator<unknown, Result>): Promi
  * loop.
  */
 export function createYielder(): () => Promise<void> | undefined {
-  let startedAt = performance.now();
-  return () => {
-    if (performance.now() - startedAt <= SLICE_MS) return undefined;
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        startedAt = performance.now();
-        resolve();
-      });
-    });
-  };
+  const slices = createSliceQueue();
+  return () => (slices.sliceExpired() ? slices.nextSlice() : undefined);
 }

@@ -1,7 +1,6 @@
 /**
  * Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling, memory estimates.
  */
-export { createBoundedParallel } from './bounded-parallel.js';
 export {
   createSliceQueue,
   createYielder,
@@ -25,6 +24,7 @@ export { createKeyedMutex } from './keyed-mutex.js';
 export {
   type Budget,
   combine,
+  createBoundedParallel,
   createBudget,
   createRateLimiters,
   createSlidingWindow,

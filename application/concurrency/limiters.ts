@@ -1,6 +1,6 @@
 /**
- * Limiters: of the rate of actions (token buckets and sliding windows, alone, combined and by name), and of the bytes or
- * items in use, which one caller cannot exhaust; with the estimate of a value's bytes that they count.
+ * Limiters: of the rate of actions (token buckets and sliding windows, alone, combined and by name), of the bytes or items
+ * in use, which one caller cannot exhaust, with the estimate of a value's bytes that they count, and of parallel jobs.
  */
 import { LRUCache } from 'lru-cache';
 import { PersistentMap } from '../../domain/shared/index.js';
@@ -212,4 +212,26 @@ function sampleBytes(items: Iterable<unknown>, length: number): number {
     sum += estimateBytes(item);
   }
   return length <= SAMPLE_SIZE ? sum : Math.ceil((sum / SAMPLE_SIZE) * length);
+}
+
+/** Runs jobs in parallel up to a limit. */
+export function createBoundedParallel(limit: number) {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  return {
+    /** Resolves once the job has started. Rejects with the first failure of an earlier job, and starts nothing then. */
+    async start(job: () => Promise<void>) {
+      while (running.size >= limit) await Promise.race(running);
+      if (failures.length > 0) throw failures[0];
+      const result: Promise<void> = job()
+        .catch((error) => void failures.push(error))
+        .finally(() => running.delete(result));
+      running.add(result);
+    },
+    /** Resolves when all jobs have ended; rejects with the first failure. */
+    async finish() {
+      await Promise.all(running);
+      if (failures.length > 0) throw failures[0];
+    },
+  };
 }
