@@ -155,7 +155,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     const terms = termsOfFilter(filter);
     // Digests of correlation ids found the full blocks.
     const checked = filter.correlationId === undefined ? 'all' : 'open';
-    for await (const batch of mergeSorted([{ page: open }, ...full.map((pages) => ({ page: [], pages }))], compare)) {
+    for await (const batch of mergeSorted([slices(open), ...full], compare)) {
       for (const candidate of await blockReader.findCandidates(name, batch, terms, checked)) {
         await checkpoint();
         const { header } = candidate;
@@ -191,19 +191,27 @@ function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: 
   };
 }
 
+/** Each page is checked at once: there may be an open block of each producer and day. */
+function* slices(candidates: Page): Generator<Page, undefined> {
+  for (let from = 0; from < candidates.length; from += BLOCK_PAGE.max)
+    yield candidates.slice(from, from + BLOCK_PAGE.max);
+}
+
 interface Source {
   page: Candidate[];
-  readonly pages?: AsyncIterator<Page, undefined>;
+  readonly pages: Pages;
 }
+
+type Pages = AsyncIterator<Page, undefined> | Iterator<Page, undefined>;
 
 /** Merges sorted sources; reads the next page of each when one is used up. */
 async function* mergeSorted(
-  all: readonly Source[],
+  all: readonly Pages[],
   compare: (a: Candidate, b: Candidate) => number,
 ): AsyncGenerator<Page> {
-  let sources = all;
+  let sources: Source[] = all.map((pages) => ({ page: [], pages }));
   const refill = async (source: Source) => {
-    if (source.page.length === 0) source.page = [...((await source.pages?.next())?.value ?? [])];
+    if (source.page.length === 0) source.page = [...((await source.pages.next()).value ?? [])];
   };
   for (;;) {
     await Promise.all(sources.map(refill));

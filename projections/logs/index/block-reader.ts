@@ -102,17 +102,20 @@ export function createBlockReader(db: Db, vault: Vault) {
       const idOf = ({ header }: BlockRef) => (section === undefined ? header._id : sectionsId(header._id, 'terms'));
       const byId = new Map(refs.map((ref) => [idOf(ref), ref]));
       const [collection, field] = section === undefined ? ['blocks', 'terms'] : ['sections', `sections.${section}`];
-      const rows = db
+      const rows = await db
         .collection<Pick<BlockRow, '_id' | 'terms'> & Partial<SectionsRow>>(`${name}.${collection}`)
-        .find({ _id: { $in: [...byId.keys()] } }, { projection: { [field]: 1 } });
+        .find({ _id: { $in: [...byId.keys()] } }, { projection: { [field]: 1 } })
+        .toArray();
       const found = new Map<string, TermTable>();
-      for await (const { _id, terms, sections } of rows) {
+      // Together, as the key of each may have to be read.
+      const opened = rows.map(async ({ _id, terms, sections }) => {
         const { key, header } = byId.get(_id)!;
         // May be newer than the header: an open block only gains terms.
         const sealed = section === undefined ? terms : sections?.[section];
         const bytes = sealed instanceof Binary && (await vault.openBytes(header.subject, sealed.buffer));
         if (bytes) found.set(key, decodeTermTable(bytes));
-      }
+      });
+      await Promise.all(opened);
       if (found.size === 0) await assertBuildExists(db, name);
       return found;
     },

@@ -13,6 +13,8 @@ const PRODUCERS = 12;
 /** Together more blocks than are first read together. */
 const BLOCKS = 12;
 const MORE = 3;
+/** More open blocks than are checked for terms together. */
+const OPEN = 600;
 /** The minimum number of records of a full block. */
 const EACH = 500;
 const EVERYTHING: Filter = { fields: [], words: [] };
@@ -58,12 +60,12 @@ describe('many blocks', function () {
           });
         },
     });
-  const blocks = (order: Order) => {
+  const blocks = (order: Order, filter = EVERYTHING, build = name) => {
     const { mongo, vault } = fixture.kernel;
     const collection = (each: string) => countRows(mongo.models.collection(each));
     const db = { collection, listCollections: mongo.models.listCollections.bind(mongo.models) } as unknown as Db;
-    const index = createRecordIndex({ db, vault, build: () => name, version: () => 1 });
-    return index.blocks(EVERYTHING, order, () => undefined) as AsyncGenerator<BlockRef, undefined>;
+    const index = createRecordIndex({ db, vault, build: () => build, version: () => 1 });
+    return index.blocks(filter, order, () => undefined) as AsyncGenerator<BlockRef, undefined>;
   };
   const seconds = (from: number) => Math.floor((from - NOON) / 1000);
 
@@ -91,5 +93,23 @@ describe('many blocks', function () {
     for await (const { from } of rest) found.push(seconds(from));
     // Earlier blocks than the first one returned cannot be returned any more.
     expect(found).to.deep.equal(numbers(1, 1 + BLOCKS + MORE));
+  });
+
+  it('that are open are checked for terms only as far as needed', async () => {
+    const open = Array.from({ length: OPEN }, (_, n) => ({
+      producerId: `open${n}`,
+      receivedAt: NOON,
+      records: [{ timestamp: NOON + n * 1000, message: 'found' }],
+    }));
+    const build = await fixture.build(await fixture.ingested(open, 10));
+    read = 0;
+    const found: number[] = [];
+    for await (const { from } of blocks('desc', { fields: [], words: ['found'] }, build)) {
+      found.push(seconds(from));
+      // All headers, but not all tables of terms.
+      if (found.length === 1) expect(read).to.be.within(OPEN + 1, 2 * OPEN - 1);
+    }
+    expect(found).to.deep.equal([...open.keys()].toReversed());
+    expect(read).to.equal(2 * OPEN);
   });
 });
