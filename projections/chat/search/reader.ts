@@ -121,11 +121,15 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
     async (blocks: readonly BlockHeader[]): Promise<ReadonlyMap<string, Value>> => {
       const name = blocks[0]!.build;
       const found = new Map<string, Value>();
-      const rows = rowsOf(name)
+      const rows = await rowsOf(name)
         .find({ _id: { $in: blocks.map(({ id }) => id) } })
-        .project<BlockRow>({ channel: 1, [field]: 1 });
-      for await (const { _id, channel, [field]: sealed } of rows)
+        .project<BlockRow>({ channel: 1, [field]: 1 })
+        .toArray();
+      // Together, as the key of each channel may have to be read.
+      const decoded = rows.map(async ({ _id, channel, [field]: sealed }) => {
         if (sealed) found.set(keyOf(name, _id), await decode(await vault.openBytes(subjectOf(channel), sealed.buffer)));
+      });
+      await Promise.all(decoded);
       return found;
     };
 
