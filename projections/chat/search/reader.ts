@@ -125,11 +125,12 @@ export function createSearchIndex({ db, vault, build, projectionProgress }: Sear
         .find({ _id: { $in: blocks.map(({ id }) => id) } })
         .project<BlockRow>({ channel: 1, [field]: 1 })
         .toArray();
-      // Together, as the key of each channel may have to be read.
-      const decoded = rows.map(async ({ _id, channel, [field]: sealed }) => {
-        if (sealed) found.set(keyOf(name, _id), await decode(await vault.openBytes(subjectOf(channel), sealed.buffer)));
-      });
-      await Promise.all(decoded);
+      // Opened together, as the key of each channel may have to be read; decoded one by one, as that takes long.
+      const opened = await Promise.all(
+        rows.map(({ channel, [field]: sealed }) => sealed && vault.openBytes(subjectOf(channel), sealed.buffer)),
+      );
+      for (const [index, { _id, [field]: sealed }] of rows.entries())
+        if (sealed) found.set(keyOf(name, _id), await decode(opened[index]));
       return found;
     };
 

@@ -155,7 +155,7 @@ export function createBlockFinder(db: Db, vault: Vault, blockReader: BlockReader
     const terms = termsOfFilter(filter);
     // Digests of correlation ids found the full blocks.
     const checked = filter.correlationId === undefined ? 'all' : 'open';
-    for await (const batch of mergeSorted([slices(open), ...full], compare)) {
+    for await (const batch of mergeSorted([pagesOf(open), ...full], compare)) {
       for (const candidate of await blockReader.findCandidates(name, batch, terms, checked)) {
         await checkpoint();
         const { header } = candidate;
@@ -191,8 +191,8 @@ function conditionOf({ from = 0, to = MAX_INSTANT, producerId }: Filter, kind?: 
   };
 }
 
-/** Each page is checked at once: there may be an open block of each producer and day. */
-function* slices(candidates: Page): Generator<Page, undefined> {
+/** The term tables of a page are read together; there may be an open block of each producer and day. */
+function* pagesOf(candidates: Page): Generator<Page, undefined> {
   for (let from = 0; from < candidates.length; from += BLOCK_PAGE.max)
     yield candidates.slice(from, from + BLOCK_PAGE.max);
 }
