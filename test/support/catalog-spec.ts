@@ -47,6 +47,21 @@ export interface Emitted {
   readonly optional?: { readonly [type: string]: readonly string[] };
 }
 
+/** Expects that events are refused without any of their members that is not optional. */
+export function expectRequired(
+  events: Catalog['events'],
+  emitted: Emitted['emitted'],
+  optional: Emitted['optional'] = {},
+): void {
+  const fits = fitting(events);
+  for (const { type, data } of emitted) {
+    for (const member of Object.keys(data).filter((each) => !optional[type]?.includes(each))) {
+      const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
+      expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
+    }
+  }
+}
+
 /** To be called within `describe`. */
 export function specifyCatalog({ catalog, emitted, subjectOf, ending, optional = {} }: Emitted): void {
   const { events } = catalog;
@@ -62,14 +77,7 @@ export function specifyCatalog({ catalog, emitted, subjectOf, ending, optional =
     });
   }
 
-  it('refuses an event that lacks something', () => {
-    for (const { type, data } of emitted) {
-      for (const member of Object.keys(data).filter((each) => !optional[type]?.includes(each))) {
-        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
-        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
-      }
-    }
-  });
+  it('refuses an event that lacks something', () => expectRequired(events, emitted, optional));
 
   it('seals secrets only, under the key of their subject, with fallbacks that match the schema', () => {
     for (const { type, data } of emitted) {

@@ -6,7 +6,7 @@ import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.j
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Catalog, DomainEvent } from '../../../domain/shared/decider.js';
-import { expectGoldens, fitting, golden } from '../../support/catalog-spec.js';
+import { expectGoldens, expectRequired, fitting, golden } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const events: Catalog['events'] = catalog.events;
@@ -54,6 +54,9 @@ describe('the events of log records', () => {
     expect(new Set(emitted.map(({ type }) => type))).to.deep.equal(new Set(OWN));
     for (const { type, data } of emitted) expect(fits(type, 1, data), type).to.equal(true);
   });
+
+  it('are rejected without a field that is not optional', () =>
+    expectRequired(events, emitted, { RecordsIngested: ['source', 'request'] }));
 
   it('encrypt only the records, with the key of producer and day', () => {
     for (const { type, data } of emitted) {
