@@ -1,6 +1,6 @@
 /**
- * Limiters: of the rate of actions (token buckets and sliding windows, alone, combined and by name), of the bytes or items
- * in use, which one caller cannot exhaust, with the estimate of a value's bytes that they count, and of parallel jobs.
+ * Limiters: rate limiters (token buckets and sliding windows, alone, combined and by name), budgets of bytes or items,
+ * which one caller cannot exhaust, with the estimate of a value's bytes, and a limit of parallel jobs.
  */
 import { LRUCache } from 'lru-cache';
 import { PersistentMap } from '../../domain/shared/index.js';

@@ -35,7 +35,10 @@ export const logsSettings = {
     description: 'Origins allowed to call the log service; default: all, or only loopback if it has no credentials',
   },
   'logs.watch': strings([], 'Directories whose *.ndjson files are ingested, including subdirectories'),
-  'logs.retentionDays': integer(30, 'Days that records are retained, after their receipt and after their own time'),
+  'logs.retentionDays': integer(
+    30,
+    'Days that records are retained, from the earlier of their receipt and their own time',
+  ),
   'logs.auditRetentionDays': integer(365, 'Days that records with audit: true are retained'),
   'logs.queryTimeoutMs': integer(10_000, 'Maximum duration of a log query in milliseconds', { minimum: 10 }),
   allowOpen: boolean(false, 'Allow the log service to listen beyond loopback without credentials'),
